@@ -15,7 +15,7 @@ const COMMANDS: [&[&str]; 5] = [
 const SESSIONS: [&str; 4] = [
     "sessions/densenet121-graph-optimisations",
     "sessions/published-resnet50-case-study",
-    "tests/fixtures/sessions/tract-and-onnxruntime",
+    "tests/fixtures/sessions/v2/tract-and-onnxruntime",
     "sessions/resnet50-what-limits-it",
 ];
 

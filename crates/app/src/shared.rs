@@ -1,6 +1,6 @@
 //! What the parts of the application share: the open sessions, the window, background work, notices.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -109,6 +109,8 @@ pub(crate) struct OpeningFiles {
     pub files: BTreeMap<SessionId, PathBuf>,
     /// Whether the next session that opens is shown at once: the user asked for it.
     pub shows_opened: bool,
+    /// The sessions that the user opened last, which are drawn alone; nothing where they come beside the others.
+    pub alone: Option<BTreeSet<SessionId>>,
     /// Whether sessions were opened of which nothing is made yet.
     pub has_opened: bool,
 }

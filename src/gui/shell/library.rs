@@ -242,18 +242,21 @@ fn entry(ui: &mut Ui, app: &App, path: &Path, scanned: &ScannedFile, actions: &m
         ui.painter().rect_filled(bar, 1.0, roles.accent);
     }
     let hint = format!(
-        "{}\nClick to {}, Ctrl click to open it alone",
+        "{}\nClick to {}, Shift click to add it to what is drawn, Ctrl click to close all others",
         hover(path, scanned),
         doing.to_lowercase()
     );
     let response = response.on_hover_text(hint);
     if response.clicked() {
-        let alone = ui.input(|input| input.modifiers.command);
+        let held = ui.input(|input| input.modifiers);
         actions.push(Action::Library(Library::Select(Some(path.to_path_buf()))));
-        actions.push(Action::Sessions(if alone {
-            Sessions::OpenOnly(path.to_path_buf())
+        let path = path.to_path_buf();
+        actions.push(Action::Sessions(if held.command {
+            Sessions::OpenOnly(path)
+        } else if held.shift {
+            Sessions::Add(path)
         } else {
-            Sessions::Toggle(path.to_path_buf())
+            Sessions::Toggle(path)
         }));
     }
     menu::of_item(

@@ -94,7 +94,7 @@ fn what_the_shapes_say_stands_below_the_cases() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     // Its first engine, tract, is none that measures today.
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/sessions/tract-and-onnxruntime.ron");
+        .join("tests/fixtures/sessions/v2/tract-and-onnxruntime.ron");
     desk.act(Action::Sessions(Sessions::Open(vec![file.clone()])));
     desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.press("Ctrl+4");

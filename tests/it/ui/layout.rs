@@ -184,6 +184,8 @@ fn tab_begins_with_the_content() {
 #[test]
 fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
     let mut desk = desk(PictureState::Full, 1.0);
+    // As tall as it takes to see the rows below the charts.
+    resize(&mut desk, (1_280.0, 1_400.0));
     desk.press("Ctrl+5");
     desk.until("a comparison is there", |app| {
         app.compare.sides.found.result.is_some()

@@ -58,6 +58,7 @@ mod timeline_notes;
 mod timeline_slices;
 mod traces;
 mod typing;
+mod unmoved;
 mod verdicts;
 mod watching;
 mod why;

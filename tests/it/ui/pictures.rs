@@ -494,7 +494,7 @@ pub(super) fn open_for(desk: &mut Desk, screen: Screen) {
     }
 }
 
-fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Theme) {
+pub(super) fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Theme) {
     desk.app_mut().bench.run = None;
     desk.app_mut().shared.window.stopped_at_ns = None;
     if screen == Screen::Run && state != PictureState::Empty {

@@ -26,6 +26,12 @@ fn the_plan_says_what_inputs_are_filled_with_and_takes_another_choice() {
         |app| matches!(&app.bench.planner.facts, ModelFacts::Known(facts) if !facts.fills.is_empty()),
     );
     desk.steps(2);
+    let fills = match &desk.app().bench.planner.facts {
+        ModelFacts::Known(facts) => facts.fills.len(),
+        _ => 0,
+    };
+    assert!(!desk.sees("input_ids: 0…499"), "folded");
+    desk.click(&format!("Values of {fills} inputs"));
     desk.see("input_ids: 0…499: indexes wte.weight (500 rows)");
     desk.see("position_ids: counts up from past: positions; indexes wpe.weight (40 rows)");
     desk.fill("Input values", "input_ids=random:0..9");

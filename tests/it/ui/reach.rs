@@ -171,6 +171,7 @@ ways! {
     Action::Run(RunAction::AllowPrograms(_)) => Palette,
     Action::Sessions(Sessions::Choose) => Palette,
     Action::Sessions(Sessions::Open(_)) => Palette,
+    Action::Sessions(Sessions::Add(_)) => Palette,
     Action::Sessions(Sessions::OpenExample(_)) => Palette,
     Action::Sessions(Sessions::OpenOnly(_)) => Palette,
     Action::Sessions(Sessions::Toggle(_)) => Palette,
@@ -465,6 +466,7 @@ fn everything() -> Desk {
     plan(&mut desk);
     profile(&mut desk);
     super::timeline::read(&mut desk);
+    desk.act(Action::Curves(Curves::ShowAll));
     desk.app_mut().compare.history.only = Some(BTreeSet::new());
     desk.steps(2);
     desk
@@ -569,9 +571,7 @@ fn every_action_is_reached_without_a_mouse() {
         match way {
             Palette => assert!(arms.contains(pattern), "nothing gives {pattern}"),
             Field(name) => assert!(fields.contains(*name), "nothing goes to {name}: {pattern}"),
-            Else(what) => {
-                assert!(!arms.contains(pattern), "{pattern} is given, not {what}");
-            }
+            Else(what) => assert!(!arms.contains(pattern), "{pattern} is given, not {what}"),
         }
     }
 }

@@ -286,6 +286,7 @@ fn chips_and_choices_are_there_and_only_where_two_dimensions_vary() {
 #[test]
 fn two_sweeps_are_compared_cell_by_cell() {
     let mut desk = desk(true);
+    super::narrow::resize(&mut desk, (1_280.0, 1_400.0));
     compare(&mut desk);
     let map = desk.app().compare.sides.drawn.map.clone().expect("a map");
     assert_eq!(

@@ -252,6 +252,13 @@ impl CurvesState {
         drawn.graph = graph;
     }
 
+    /// The sessions that have a series that is drawn.
+    pub fn drawn_sessions(&self) -> BTreeSet<SessionId> {
+        let shown = self.drawn.legend.iter();
+        let shown = shown.filter(|entry| !self.hidden.contains(&entry.id));
+        shown.map(|entry| sessions::of_series(entry.id).0).collect()
+    }
+
     /// The load of what is drawn: that of the first open session with a series that is not hidden. Times
     /// under different loads are different things and never share a chart.
     fn load(&self, open: &OpenSessions) -> Load {

@@ -1,5 +1,6 @@
 //! Actions on the curves, and the charts of the pinned case.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::CurvesState;
@@ -7,7 +8,7 @@ use super::Pinned;
 use crate::action::Curves;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
-use crate::sessions::Pin;
+use crate::sessions::{self, Pin, SessionId};
 use crate::shared::{FollowUp, Shared};
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
@@ -113,6 +114,21 @@ impl CurvesState {
             chosen => state.choose(chosen),
         }
         self.redraw_curves(&part, shared);
+    }
+
+    /// Draws the series of these sessions alone; those of the others stay in the legend.
+    pub(crate) fn draw_sessions(&mut self, shown: &BTreeSet<SessionId>, shared: &mut Shared) {
+        let legend = self.drawn.legend.iter().map(|entry| entry.id);
+        let hidden = legend.filter(|id| !shown.contains(&sessions::of_series(*id).0));
+        self.hidden = hidden.collect();
+        self.redraw_all_curves(shared);
+    }
+
+    /// Draws the series of a session beside the others.
+    pub(crate) fn draw_session_too(&mut self, id: SessionId, shared: &mut Shared) {
+        self.hidden
+            .retain(|series| sessions::of_series(*series).0 != id);
+        self.redraw_all_curves(shared);
     }
 
     fn redraw_curves(&mut self, part: &CurvesPart, shared: &mut Shared) {

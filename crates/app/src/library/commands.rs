@@ -44,8 +44,17 @@ pub(crate) const ALL: &[Command] = &[
         |app| with_selected(app, Library::Reveal),
     ),
     command(
+        "add-to-view",
+        "Library: add the selected session to the view",
+        "",
+        |app| {
+            let path = app.library.selected.clone().ok_or(NO_SELECTION)?;
+            Ok(Action::Sessions(Sessions::Add(path)))
+        },
+    ),
+    command(
         "open-only",
-        "Library: open the selected session alone",
+        "Library: open the selected session and close all others",
         "",
         |app| {
             let path = app.library.selected.clone().ok_or(NO_SELECTION)?;

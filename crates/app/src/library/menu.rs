@@ -21,7 +21,8 @@ pub(crate) fn of_file(app: &App, path: &Path) -> Groups {
     vec![
         vec![
             sessions(toggled, Sessions::Toggle(file())),
-            sessions("Open alone", Sessions::OpenOnly(file())),
+            sessions("Add to the view", Sessions::Add(file())),
+            sessions("Open and close all others", Sessions::OpenOnly(file())),
             sessions("Run again…", Sessions::RunFileAgain(file())).only_if(again),
         ],
         vec![

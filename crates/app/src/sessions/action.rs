@@ -11,6 +11,8 @@ pub enum Sessions {
     Choose,
     /// Opens files: sessions, or an ONNX file for the plan.
     Open(Vec<PathBuf>),
+    /// Opens a session beside what is drawn; the others open theirs alone, and leave what is open undrawn.
+    Add(PathBuf),
     /// Opens one of the built-in examples, by its place.
     OpenExample(usize),
     /// Opens a session and closes all others.

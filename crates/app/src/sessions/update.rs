@@ -28,9 +28,18 @@ impl App {
                 | Sessions::Toggle(_)
         );
         self.shared.opening.shows_opened = opens;
+        self.shared.opening.alone = opens.then(BTreeSet::new);
         match sessions {
             Sessions::Choose => self.shared.outputs.push(WindowRequest::Ask(Ask::Open)),
             Sessions::Open(paths) => self.open_files(paths),
+            Sessions::Add(path) => {
+                self.shared.opening.shows_opened = true;
+                if let Some(open) = self.shared.sessions.by_path(&path) {
+                    let id = open.id;
+                    self.curves.draw_session_too(id, &mut self.shared);
+                }
+                self.open_sessions(vec![path]);
+            }
             Sessions::OpenExample(place) => self.open_example(place),
             Sessions::OpenOnly(path) => self.open_only(path),
             Sessions::Toggle(path) => match self.shared.sessions.by_path(&path).map(|open| open.id)
@@ -101,8 +110,11 @@ impl App {
         let mut wanted = Vec::new();
         let mut is_one_open = false;
         for path in paths {
-            if self.shared.sessions.by_path(&path).is_some() {
+            if let Some(open) = self.shared.sessions.by_path(&path) {
                 is_one_open = true;
+                if let Some(alone) = &mut self.shared.opening.alone {
+                    alone.insert(open.id);
+                }
             } else if opening.insert(path.clone()) {
                 let id = self.shared.sessions.new_id();
                 self.shared.opening.files.insert(id, path.clone());
@@ -110,6 +122,7 @@ impl App {
             }
         }
         if is_one_open {
+            self.draw_opened_alone();
             self.go_to_opened();
         }
         self.read_sessions(wanted);
@@ -185,6 +198,11 @@ impl App {
             );
             self.shared.notify(NoticeLevel::Info, text);
         }
+        if let Some(alone) = &mut self.shared.opening.alone
+            && self.shared.sessions.get(opened.id).is_none()
+        {
+            alone.insert(opened.id);
+        }
         self.shared.sessions.put(OpenSession {
             path: opened.path,
             stamp: opened.stamp,
@@ -202,8 +220,17 @@ impl App {
     pub(crate) fn all_opened(&mut self) {
         if std::mem::take(&mut self.shared.opening.has_opened) {
             self.sessions_changed();
+            self.draw_opened_alone();
             self.go_to_opened();
             self.library.go_on_once_open(&mut self.shared);
+        }
+    }
+
+    /// What the user opened is drawn alone; what else is open stays in the legend.
+    fn draw_opened_alone(&mut self) {
+        let alone = self.shared.opening.alone.clone().unwrap_or_default();
+        if !alone.is_empty() {
+            self.curves.draw_sessions(&alone, &mut self.shared);
         }
     }
 

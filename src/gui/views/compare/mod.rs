@@ -429,21 +429,25 @@ fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// Flags of the cases, and their effect on the comparison.
+/// Flags of the cases on one line, each with its effect on the comparison and what to do on hover.
 fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
-    label::card_title(ui, "Warnings");
-    ui.add_space(space::TINY);
-    for flag in raised {
-        ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = space::TINY;
-            let color = flags::color(theme::roles(ui), flag.weight);
-            ui.label(button::glyph(icon::WARNING).size(12.0).color(color));
-            ui.label(flag.name);
-            label::faint(ui, &humanize::pluralised(flag.cases as u64, "case"));
-        });
-        label::quiet(ui, flag.meaning).on_hover_text(format!("What to do: {}.", flag.advice));
+    ui.horizontal_wrapped(|ui| {
+        label::card_title(ui, "Warnings");
         ui.add_space(space::TINY);
-    }
+        for flag in raised {
+            let color = flags::color(theme::roles(ui), flag.weight);
+            let count = humanize::pluralised(flag.cases as u64, "case");
+            let shown = ui.horizontal(|ui| {
+                ui.spacing_mut().item_spacing.x = space::TINY;
+                ui.label(button::glyph(icon::WARNING).size(12.0).color(color));
+                ui.label(flag.name);
+                label::faint(ui, &count);
+            });
+            let help = format!("{} What to do: {}.", flag.meaning, flag.advice);
+            shown.response.on_hover_text(help);
+            ui.add_space(space::SMALL);
+        }
+    });
 }
 
 fn differences(ui: &mut Ui, comparison: &Comparison) {

@@ -392,21 +392,20 @@ fn no_peak(app: &App) -> Option<String> {
     })
 }
 
-/// What sets the limit; the limit itself, to be typed, and what removes it.
+/// The limit, to be typed, and what suggests or removes it. Both have their room whether there is a limit or not.
 fn limit_controls(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
-    let Some(limit) = app.curves.options.limit_ns else {
+    let limit = app.curves.options.limit_ns;
+    if limit.is_none() {
         if button::small_icon(ui, icon::LIMIT, "Set a latency limit").clicked() {
             changes.push(Curves::Limit(app.suggested_limit_ns()));
         }
-        return;
-    };
-    if button::small_icon(ui, icon::CLOSE, "Remove the latency limit").clicked() {
+    } else if button::small_icon(ui, icon::CLOSE, "Remove the latency limit").clicked() {
         changes.push(Curves::Limit(None));
     }
     let typed = field::within(ui, LIMIT_FIELD, |ui| {
         let id = ui.scope_id().with("limit");
-        let shown = humanize::duration_ns(limit);
-        field::draft(ui, id, "Latency limit", &shown, "20 ms", 1, false)
+        let shown = limit.map_or_else(String::new, humanize::duration_ns);
+        field::draft(ui, id, "Latency limit", &shown, "limit", 1, false)
     });
     // What is no time leaves the limit as it was.
     let typed = typed.and_then(|text| humanize::parse_duration_ns(&text));

@@ -109,21 +109,28 @@ fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
 fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let options = &app.curves.options;
     let legend = &app.curves.drawn.legend;
+    let drawn = app.curves.drawn_sessions();
     let measured = legend.iter().filter(|entry| !is_published(entry.id));
     let measured = measured.map(|entry| sessions::of_series(entry.id));
-    let setups = measured.collect::<BTreeSet<_>>().len();
-    let names: Vec<&str> = app
-        .shared
-        .sessions
-        .iter()
-        .map(|open| open.session.name.as_str())
-        .collect();
+    let setups = measured.filter(|(session, _)| drawn.contains(session));
+    let setups = setups.collect::<BTreeSet<_>>().len();
+    let open = app.shared.sessions.iter();
+    let open = open.filter(|open| drawn.is_empty() || drawn.contains(&open.id));
+    let names: Vec<&str> = open.map(|open| open.session.name.as_str()).collect();
+    let more = app.shared.sessions.len() - names.len();
     let held = if setups == 0 && !legend.is_empty() {
         "not measured here".to_owned()
     } else {
         humanize::pluralised(setups as u64, "setup")
     };
-    let sentence = format!("{}, {held}", humanize::list(&names));
+    let more = match more {
+        0 => String::new(),
+        more => format!(
+            "; {} more open, in the legend",
+            humanize::count(more as u64)
+        ),
+    };
+    let sentence = format!("{}, {held}{more}", humanize::list(&names));
     super::screen_header(ui, "Curves", &sentence, super::NARROW_HEAD, |ui| {
         super::in_order(ui, 3, |ui, place| match place {
             0 => statistics(ui, options.statistic, changes),

@@ -1,6 +1,8 @@
 //! The instances of the selected kernel, at the right of the screen: how long each took, and in each step.
 
-use eframe::egui::{Align, Label, Layout, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2};
+use eframe::egui::{
+    Align, Area, Id, Label, Layout, Order, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2,
+};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
@@ -17,8 +19,8 @@ use powerband_findings::chart::samples;
 
 /// Width of the panel.
 pub(super) const WIDTH: f32 = 300.0;
-/// The least width of a screen on which it stands beside the bars.
-pub(super) const BESIDE: f32 = 880.0;
+/// The least width of a screen on which it stands beside the rest, whose cards then still stand in one row.
+pub(super) const BESIDE: f32 = 1_180.0;
 /// Height of the histogram.
 const HISTOGRAM: f32 = 160.0;
 /// Height of a line of numbers, and width of a number.
@@ -27,16 +29,30 @@ const NUMBER: f32 = 78.0;
 /// Letters of a long name on the panel.
 const NAME: usize = 240;
 
-/// The panel in a column of its own, which scrolls by itself.
-pub(super) fn column(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
-    ui.set_width(WIDTH);
-    let id = "kernels-instances";
-    ScrollArea::vertical().id_salt(id).show(ui, |ui| {
-        card(ui, app, looked, changes);
+/// The panel at the right of the screen, which scrolls by itself: beside the rest where there is room, else over it,
+/// so that nothing moves when it opens.
+pub(super) fn panel(
+    ui: &Ui,
+    app: &App,
+    looked: &InstancesLookup,
+    screen: Rect,
+    changes: &mut Vec<Kernels>,
+) {
+    let place = screen.with_min_x(screen.right() - WIDTH);
+    let area = Area::new(Id::unique("kernels-instances"))
+        .order(Order::Middle)
+        .fixed_pos(place.min)
+        .constrain_to(screen);
+    area.show(ui.ctx(), |ui| {
+        // An area is as high as its content was, and that may have become more.
+        ui.set_max_height(place.height());
+        ui.set_width(WIDTH);
+        let rows = ScrollArea::vertical().max_height(place.height());
+        rows.show(ui, |ui| card(ui, app, looked, changes));
     });
 }
 
-pub(super) fn card(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
+fn card(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
     let state = &app.profile.kernels;
     super::super::card(ui, |ui| {
         ui.horizontal(|ui| {

@@ -28,6 +28,9 @@ const COMMANDS: [&str; 2] = [
     "powerband bench resnet50 --profile",
 ];
 
+/// Width of the count and the tools at the head of a table.
+const TABLE_TOOLS: f32 = 200.0;
+
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.profile.kernels.looking.is_none() {
         return empty(ui, app, actions);
@@ -38,33 +41,20 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     choices::show(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
     let looked = app.profile.kernels.instances.looked.as_ref();
-    let is_beside = ui.available_width() >= instances::BESIDE;
-    let rest = |ui: &mut Ui, changes: &mut Vec<Kernels>, actions: &mut Vec<Action>| {
-        super::scrolled(ui, |ui| {
-            if let Some(looked) = looked.filter(|_| !is_beside) {
-                instances::card(ui, app, looked, changes);
-                ui.add_space(space::MEDIUM);
-            }
-            match &app.profile.kernels.found.result {
-                Some(found) => body(ui, app, found, changes, actions),
-                None => waiting::show(ui, "Adding up…"),
-            }
+    let whole = ui.available_rect_before_wrap();
+    let is_beside = looked.is_some() && whole.width() >= instances::BESIDE;
+    let mut main = whole;
+    if is_beside {
+        main.set_right(whole.right() - instances::WIDTH - space::MEDIUM);
+    }
+    ui.scope_builder(UiBuilder::new().max_rect(main), |ui| {
+        super::scrolled(ui, |ui| match &app.profile.kernels.found.result {
+            Some(found) => body(ui, app, found, &mut changes, actions),
+            None => waiting::show(ui, "Adding up…"),
         });
-    };
-    match looked.filter(|_| is_beside) {
-        None => rest(ui, &mut changes, actions),
-        Some(looked) => {
-            let whole = ui.available_rect_before_wrap();
-            let edge = whole.right() - instances::WIDTH;
-            let (mut main, mut side) = (whole, whole);
-            main.set_right(edge - space::MEDIUM);
-            side.set_left(edge);
-            let part = |place| UiBuilder::new().max_rect(place);
-            ui.scope_builder(part(main), |ui| rest(ui, &mut changes, actions));
-            ui.scope_builder(part(side), |ui| {
-                instances::column(ui, app, looked, &mut changes);
-            });
-        }
+    });
+    if let Some(looked) = looked {
+        instances::panel(ui, app, looked, whole, &mut changes);
     }
     super::each(changes, Action::Kernels, actions);
 }
@@ -141,7 +131,10 @@ fn body(
             None => table::broken_down(ui, app, found, actions),
         });
         if has_bars_in_table(app, found) {
-            offer_figure(ui, app, found, table.response.rect);
+            // Beside the tools of the table, not over them.
+            let place = table.response.rect;
+            let place = place.with_max_x(place.right() - TABLE_TOOLS);
+            offer_figure(ui, app, found, place);
         }
     }
     remarks(ui, found);

@@ -8,7 +8,7 @@ mod matrix;
 mod setups;
 mod sweeps;
 
-use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui, vec2};
+use eframe::egui::{self, Align, CollapsingHeader, ComboBox, Layout, RichText, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
@@ -243,6 +243,10 @@ fn model(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>
         ModelFacts::Reading => {
             label::quiet(ui, "Reading the model…");
         }
+        // A name that is still being typed is not wrong yet.
+        ModelFacts::Refused(reason) if ui.ctx().text_edit_focused() => {
+            label::quiet(ui, reason);
+        }
         ModelFacts::Refused(reason) => {
             label::trouble(ui, reason);
         }
@@ -299,8 +303,17 @@ fn facts(ui: &mut Ui, summary: &powerband_core::domain::model::ModelSummary) {
         .filter(|words| !words.is_empty())
         .collect();
     label::quiet_line(ui, &words.join("  ·  "));
-    for line in summary.fill_lines() {
-        label::quiet_line_about(ui, &line, line.as_str());
+    let lines = summary.fill_lines();
+    if !lines.is_empty() {
+        let inputs = humanize::pluralised(summary.fills.len() as u64, "input");
+        let title = format!("Values of {inputs}");
+        let title = RichText::new(title).color(theme::roles(ui).quiet);
+        let fold = CollapsingHeader::new(title).id_salt("fills");
+        fold.show(ui, |ui| {
+            for line in lines {
+                label::quiet_line_about(ui, &line, line.as_str());
+            }
+        });
     }
     for reason in &summary.unfed {
         label::trouble(ui, reason);
