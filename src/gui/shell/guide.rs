@@ -127,7 +127,7 @@ fn blocks(page: &str) -> Vec<GuideBlock> {
             Some(GuideBlock::Code(code.join("\n")))
         } else if let Some(words) = line.strip_prefix("# ") {
             Some(GuideBlock::Title(words.to_owned()))
-        } else if let Some(words) = line.strip_prefix("## ").or(line.strip_prefix("### ")) {
+        } else if let Some(words) = heading(line) {
             Some(GuideBlock::Heading(words.to_owned()))
         } else if let Some(words) = line.strip_prefix("- ") {
             Some(GuideBlock::Item(words.to_owned()))
@@ -146,6 +146,11 @@ fn blocks(page: &str) -> Vec<GuideBlock> {
     }
     end(&mut paragraph, &mut blocks);
     blocks
+}
+
+fn heading(line: &str) -> Option<&str> {
+    line.strip_prefix("## ")
+        .or_else(|| line.strip_prefix("### "))
 }
 
 /// The cells of a row; nothing of the line between head and body.

@@ -6,24 +6,26 @@ use crate::action::Action;
 use crate::screen::{Door, Screen};
 
 pub(crate) const ALL: &[Command] = &[
-    command("go-home", "Go to Home", "1", |app| go(app, Door::Home)).also("Ctrl+1"),
-    command("go-bench", "Go to Bench", "2", |app| go(app, Door::Bench)),
+    command("go-home", "Go to Home", "1", |app| Ok(go(app, Door::Home))).also("Ctrl+1"),
+    command("go-bench", "Go to Bench", "2", |app| {
+        Ok(go(app, Door::Bench))
+    }),
     command("go-curves", "Go to Curves", "3", |app| {
-        go(app, Door::Curves)
+        Ok(go(app, Door::Curves))
     })
     .also("Ctrl+4"),
     command("go-compare", "Go to Compare", "4", |app| {
-        go(app, Door::Compare)
+        Ok(go(app, Door::Compare))
     }),
     command("go-profile", "Go to Profile", "5", |app| {
-        go(app, Door::Profile)
+        Ok(go(app, Door::Profile))
     }),
     command("go-library", "Go to Library", "6", |app| {
-        go(app, Door::Library)
+        Ok(go(app, Door::Library))
     })
     .also("Ctrl+9"),
     command("go-settings", "Go to Settings", "7", |app| {
-        go(app, Door::Settings)
+        Ok(go(app, Door::Settings))
     })
     .also("Ctrl+Comma"),
     command("go-plan", "Bench: the plan", "Ctrl+2", |_| {
@@ -55,6 +57,6 @@ pub(crate) const ALL: &[Command] = &[
     }),
 ];
 
-fn go(app: &App, door: Door) -> Result<Action, &'static str> {
-    Ok(Action::Go(app.screen_behind(door)))
+fn go(app: &App, door: Door) -> Action {
+    Action::Go(app.screen_behind(door))
 }

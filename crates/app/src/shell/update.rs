@@ -26,7 +26,7 @@ impl App {
         let last = self.shared.trail.last_behind(door);
         let mut known = shown.into_iter().flatten().chain(last);
         let known = known.find(|screen| screen.door() == door);
-        known.unwrap_or(door.screens()[0])
+        known.unwrap_or_else(|| door.screens()[0])
     }
 
     pub(crate) fn shell(&mut self, shell: Shell) {

@@ -155,11 +155,7 @@ impl DataTable<'_> {
             {
                 lead(ui, source);
             }
-            if let (Some(bars), Some(source)) = (&self.bars, view.source(row))
-                && keys.get(column) == Some(&bars.key)
-            {
-                bars.paint(ui, source);
-            }
+            self.paint_bar(ui, view.source(row), keys.get(column).copied());
             let is_number = columns.get(column).is_some_and(|column| column.is_number);
             paint_cell(ui, &view.cell(row, column), is_number);
         };
@@ -192,6 +188,15 @@ impl DataTable<'_> {
 }
 
 impl DataTable<'_> {
+    /// The bar of a cell in the column that has them.
+    fn paint_bar(&self, ui: &Ui, row: Option<usize>, key: Option<&str>) {
+        if let (Some(bars), Some(row)) = (&self.bars, row)
+            && key == Some(bars.key)
+        {
+            bars.paint(ui, row);
+        }
+    }
+
     /// Its columns, with the widths that the user chose.
     fn columns(&self, ui: &Ui, app: &App, view: &TableView) -> Vec<ColumnSpec> {
         let bars = self.bars.as_ref().map_or(0.0, |_| BARS / 2.0);
