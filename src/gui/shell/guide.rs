@@ -1,5 +1,7 @@
 //! The guide's page of the screen that is shown, over the window.
 
+use std::sync::LazyLock;
+
 use eframe::egui::text::{LayoutJob, TextFormat};
 use eframe::egui::{self, FontId, Id, Label, Margin, Modal, RichText, ScrollArea, Ui, vec2};
 
@@ -30,6 +32,14 @@ const PAGES: [(Screen, &str); 13] = [
     (Screen::Settings, include_str!("../../../docs/settings.md")),
 ];
 
+/// The blocks of each page, read once.
+static BLOCKS: LazyLock<Vec<(Screen, Vec<GuideBlock>)>> = LazyLock::new(|| {
+    let pages = PAGES.iter();
+    pages
+        .map(|(screen, page)| (*screen, blocks(page)))
+        .collect()
+});
+
 /// A part of a page.
 #[derive(Debug, PartialEq, Eq)]
 enum GuideBlock {
@@ -47,7 +57,7 @@ pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
     if !app.shared.window.guide_open {
         return;
     }
-    let mut pages = PAGES.iter();
+    let mut pages = BLOCKS.iter();
     let Some((_, page)) = pages.find(|(screen, _)| *screen == app.shared.screen) else {
         return;
     };
@@ -61,8 +71,8 @@ pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
             .max_height(room.y * HEIGHT)
             .show(ui, |ui| {
                 ui.spacing_mut().item_spacing.y = space::SMALL;
-                for block in blocks(page) {
-                    paint(ui, &block);
+                for block in page {
+                    paint(ui, block);
                 }
             });
         ui.add_space(space::SMALL);

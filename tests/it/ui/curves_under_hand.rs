@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use eframe::egui::{Event, Modifiers, PointerButton, Rect, pos2, vec2};
-use powerband_app::action::{Action, Curves};
+use powerband_app::action::{Action, Curves, Sessions};
 use powerband_app::figures::ShownFigure;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::Pin;
@@ -21,6 +21,7 @@ use super::Desk;
 use super::curves_by_hand::{made, opened};
 use super::data::{SessionSpec, Speed, speed};
 use super::narrow::live;
+use super::pictures::small_session;
 use crate::support::Home;
 
 const STRIP: &str = "Latency over time; drag and Ctrl+scroll to zoom";
@@ -171,6 +172,34 @@ fn every_pinned_case_is_seen_whole_and_its_devices_follow_it() {
     let third = pin(&mut desk, 4);
     assert_eq!(axis_of(&copied(&mut desk, STRIP)), third);
     assert_eq!(axis_of(&copied(&mut desk, LANES)).high, third.high);
+}
+
+#[test]
+fn what_is_opened_is_drawn_alone_until_it_is_added() {
+    let home = Home::new();
+    let [first, second] = ["First", "Second"].map(|name| small_session(&home, name));
+    let mut desk = Desk::awake(home, vec![first.clone()]);
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Curves));
+    let drawn = |desk: &Desk| {
+        let app = desk.app();
+        let drawn = app.curves.drawn_sessions().into_iter();
+        let open = drawn.filter_map(|id| app.shared.sessions.get(id));
+        open.map(|open| open.session.name.clone())
+            .collect::<Vec<_>>()
+    };
+    desk.act(Action::Sessions(Sessions::Open(vec![second.clone()])));
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
+    desk.steps(2);
+    assert_eq!(drawn(&desk), ["Second"]);
+    desk.see("1 more open, in the legend");
+    desk.act(Action::Sessions(Sessions::Add(first.clone())));
+    desk.steps(2);
+    assert_eq!(drawn(&desk), ["First", "Second"]);
+    // One that is open already is shown alone as well.
+    desk.act(Action::Sessions(Sessions::Open(vec![first])));
+    desk.steps(2);
+    assert_eq!(drawn(&desk), ["First"]);
 }
 
 #[test]

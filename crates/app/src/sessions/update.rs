@@ -221,6 +221,10 @@ impl App {
         if std::mem::take(&mut self.shared.opening.has_opened) {
             self.sessions_changed();
             self.draw_opened_alone();
+            // What a run or another window adds later comes beside what is drawn then.
+            if self.shared.opening.files.is_empty() {
+                self.shared.opening.alone = None;
+            }
             self.go_to_opened();
             self.library.go_on_once_open(&mut self.shared);
         }

@@ -44,11 +44,7 @@ pub(super) fn broken_down(
         BreakdownLevel::Kernel => "Kernels",
     };
     let times = app.profile.kernels.times;
-    let longest = breakdown
-        .rows
-        .iter()
-        .map(|row| row.share)
-        .fold(0.0, f64::max);
+    let longest = breakdown.rows.first().map_or(1.0, |row| row.share);
     let places = &app.profile.kernels.drawn.rows;
     let roles = theme::roles(ui);
     let bar = |row: usize| {
