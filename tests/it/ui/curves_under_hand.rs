@@ -200,6 +200,11 @@ fn what_is_opened_is_drawn_alone_until_it_is_added() {
     desk.act(Action::Sessions(Sessions::Open(vec![first])));
     desk.steps(2);
     assert_eq!(drawn(&desk), ["First"]);
+    // Once it is closed, nothing that is open stays undrawn.
+    let only = desk.app().curves.drawn_sessions().into_iter().next();
+    desk.act(Action::Sessions(Sessions::Close(only.expect("one"))));
+    desk.steps(2);
+    assert_eq!(drawn(&desk), ["Second"]);
 }
 
 #[test]

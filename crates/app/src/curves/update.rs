@@ -14,6 +14,7 @@ use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::{case_outliers, energy, generation, reported_stats, run_phases};
 use powerband_findings::chart::limit::within_reach;
+use powerband_findings::chart::spec::SeriesId;
 use powerband_findings::chart::{lanes, samples};
 
 /// Buckets of a strip: more than any screen has columns for it.
@@ -116,12 +117,24 @@ impl CurvesState {
         self.redraw_curves(&part, shared);
     }
 
-    /// Draws the series of these sessions alone; those of the others stay in the legend.
+    /// Draws the series of these sessions alone; those of the others stay in the legend. Sessions without series
+    /// hide nothing.
     pub(crate) fn draw_sessions(&mut self, shown: &BTreeSet<SessionId>, shared: &mut Shared) {
         let legend = self.drawn.legend.iter().map(|entry| entry.id);
-        let hidden = legend.filter(|id| !shown.contains(&sessions::of_series(*id).0));
-        self.hidden = hidden.collect();
-        self.redraw_all_curves(shared);
+        let (drawn, hidden): (Vec<SeriesId>, Vec<SeriesId>) =
+            legend.partition(|id| shown.contains(&sessions::of_series(*id).0));
+        if !drawn.is_empty() {
+            self.hidden = hidden.into_iter().collect();
+            self.redraw_all_curves(shared);
+        }
+    }
+
+    /// After sessions were closed: where none that is drawn is left, all others are drawn again.
+    pub(crate) fn draw_what_is_left(&mut self, shared: &mut Shared) {
+        if self.drawn_sessions().is_empty() && !self.hidden.is_empty() {
+            self.hidden.clear();
+            self.redraw_all_curves(shared);
+        }
     }
 
     /// Draws the series of a session beside the others.

@@ -171,6 +171,7 @@ impl App {
                 .act(Curves::Pin(self.curves.pin), &mut self.shared);
         }
         self.sessions_changed();
+        self.curves.draw_what_is_left(&mut self.shared);
     }
 
     fn session_read(&mut self, path: &Path, read: Result<Opened, ReadError>) {
