@@ -174,8 +174,10 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
 fn open_name(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Action>) {
     let name = Label::new(&open.session.name)
         .truncate()
-        .sense(Sense::click());
+        .sense(Sense::click_and_drag());
     let response = ui.add(name).on_hover_cursor(egui::CursorIcon::PointingHand);
+    // A side of a comparison takes it.
+    response.dnd_set_drag_payload(open.id);
     let named = format!("Curves of {}", open.session.name);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &named));
     if response.clicked() {

@@ -1,10 +1,12 @@
 //! The fleet: one setup on several machines, the odd one out, and what differs there.
 
-use eframe::egui::{ComboBox, Ui};
+use eframe::egui::Ui;
 
+use super::answer;
 use crate::gui::icon;
-use crate::gui::theme::{self, space};
+use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, ChartOptions};
+use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, tip, waiting};
 use powerband_app::App;
@@ -31,12 +33,14 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
+        answer::show(ui, &app.compare.fleet.drawn.headline, |_| {});
+        let notes = found.fleet.remarks.iter();
+        let notes: Vec<&str> = notes.map(String::as_str).collect();
+        answer::notes(ui, &[], &notes);
         medians(ui, app, case, actions);
         machines_of_case(ui, app, found, case, actions);
-        differences(ui, app);
         effects(ui, app, actions);
         table(ui, app, actions, "machines", "Machines");
-        remarks(ui, found);
     });
 }
 
@@ -74,26 +78,26 @@ fn choices(
 ) {
     let several = found.fleet.has_several_models();
     ui.horizontal_wrapped(|ui| {
-        let room = (ui.available_width() - 60.0).min(460.0);
-        let shown = case.name(several);
-        let combo = ComboBox::from_id_salt("fleet-case")
-            .width(room)
-            .truncate()
-            .selected_text(shown.clone());
-        let choices = |ui: &mut Ui| {
-            for other in &found.fleet.cases {
-                let is_it = CaseChoice::from_case(other) == CaseChoice::from_case(case);
-                if ui.selectable_label(is_it, other.name(several)).clicked() {
-                    let choice = CaseChoice::from_case(other);
-                    actions.push(Action::Fleet(Fleet::Show(choice)));
-                }
-            }
+        let cases = &found.fleet.cases;
+        let choice = Choice {
+            name: "Case on several machines",
+            shown: &case.name(several),
+            width: (ui.available_width() - 60.0).min(460.0),
         };
-        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
-        response
-            .response
-            .accessible_name("Case on several machines")
-            .on_hover_text(shown);
+        let rows = || {
+            let rows = cases.iter().map(|other| ChoiceRow {
+                name: other.name(several),
+                colour: None,
+                is_chosen: CaseChoice::from_case(other) == CaseChoice::from_case(case),
+            });
+            rows.collect()
+        };
+        if let (_, Some(taken)) = choice.show(ui, rows)
+            && let Some(taken) = cases.get(taken)
+        {
+            let taken = CaseChoice::from_case(taken);
+            actions.push(Action::Fleet(Fleet::Show(taken)));
+        }
         if app.compare.fleet.only.is_some() || app.shared.sessions.len() > 1 {
             which_sessions(ui, app, actions);
         }
@@ -121,7 +125,6 @@ fn medians(ui: &mut Ui, app: &App, case: &FleetCase, actions: &mut Vec<Action>) 
     super::card(ui, |ui| {
         label::card_title(ui, "Median by machine")
             .on_hover_text("One point per machine with its 95 % interval, and the median of the machines' medians as a line; a crossed ring marks a machine without a number");
-        label::quiet(ui, &case.sentence);
         if spec.is_empty() {
             return;
         }
@@ -203,21 +206,6 @@ fn machines_of_case(
     });
 }
 
-/// What one machine has that no other has.
-fn differences(ui: &mut Ui, app: &App) {
-    let lines = &app.compare.fleet.drawn.differences;
-    if lines.is_empty() {
-        return;
-    }
-    super::card(ui, |ui| {
-        label::card_title(ui, "What differs")
-            .on_hover_text("Conditions, readings and flags that one machine has and no other");
-        for (machine, words) in lines {
-            label::pair(ui, machine, words);
-        }
-    });
-}
-
 /// What the setup brings on each machine, and each machine with the setup.
 fn effects(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let all = &app.compare.fleet.drawn.effects;
@@ -255,14 +243,4 @@ fn table(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, id: &'static str, ti
         };
         table.show(ui, app, actions);
     });
-}
-
-fn remarks(ui: &mut Ui, found: &FoundFleet) {
-    for remark in &found.fleet.remarks {
-        ui.horizontal_top(|ui| {
-            let color = theme::roles(ui).faint;
-            ui.label(button::glyph(icon::INFO).size(13.0).color(color));
-            label::quiet(ui, remark);
-        });
-    }
 }

@@ -1,17 +1,19 @@
 //! History: one case over the sessions of the library, and where it changed.
 
-use eframe::egui::{ComboBox, Ui};
+use eframe::egui::Ui;
 
+use super::answer;
 use super::compare::IN_TURNS;
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, ChartOptions};
+use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, field, label, tip, waiting};
+use crate::gui::widgets::{button, label, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, History, RunAction, Sessions};
 use powerband_app::history::{self, Followed, Following};
-use powerband_app::sessions::LIVE;
+use powerband_app::sessions::{LIVE, OpenSession};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::history::HistoryPoint;
 
@@ -56,48 +58,39 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
     let mut all = false;
     let mut follow = |following| actions.push(Action::History(History::Follow(following)));
     ui.horizontal_wrapped(|ui| {
-        let room = (ui.available_width() - 180.0).clamp(80.0, 460.0);
-        let shown = app
-            .shared
-            .sessions
-            .series_name(following.session, following.setup);
-        let combo = ComboBox::from_id_salt("history-setup")
-            .width(room)
-            .truncate()
-            .selected_text(shown.clone());
-        let choices = |ui: &mut Ui| {
-            for other in app.shared.sessions.iter().filter(|other| other.id != LIVE) {
-                for setup in 0..other.session.plan.setups.len() {
-                    let is_it = (other.id, setup) == (following.session, following.setup);
-                    let name = app.shared.sessions.series_name(other.id, setup);
-                    if ui.selectable_label(is_it, name).clicked() {
-                        follow(Following {
-                            session: other.id,
-                            setup,
-                            point: history::point_or_first(other, following.point),
-                        });
-                    }
-                }
-            }
-        };
-        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
-        response
-            .response
-            .accessible_name("Setup to follow")
-            .on_hover_text(shown);
-        let combo = ComboBox::from_id_salt("history-batch")
-            .width(110.0)
-            .selected_text(humanize::capitalised(&following.point.to_string()));
-        let response = combo.show_ui(ui, |ui| {
-            for &point in &open.session.plan.points {
-                let is_it = point == following.point;
-                let words = humanize::capitalised(&point.to_string());
-                if ui.selectable_label(is_it, words).clicked() {
-                    follow(Following { point, ..following });
-                }
-            }
+        let sessions = &app.shared.sessions;
+        let saved = sessions.iter().filter(|other| other.id != LIVE);
+        let choices = saved.flat_map(|other| {
+            let setups = 0..other.session.plan.setups.len();
+            setups.map(move |setup| (other, setup))
         });
-        response.response.accessible_name("Batch size to follow");
+        let choices: Vec<(&OpenSession, usize)> = choices.collect();
+        let choice = Choice {
+            name: "Setup to follow",
+            shown: &sessions.series_name(following.session, following.setup),
+            width: (ui.available_width() - 180.0).clamp(80.0, 460.0),
+        };
+        let rows = || {
+            let rows = choices.iter().map(|(other, setup)| ChoiceRow {
+                name: sessions.series_name(other.id, *setup),
+                colour: Some(sessions.colour(other.id, *setup)),
+                is_chosen: (other.id, *setup) == (following.session, following.setup),
+            });
+            rows.collect()
+        };
+        if let (_, Some(taken)) = choice.show(ui, rows)
+            && let Some((other, setup)) = choices.get(taken)
+        {
+            follow(Following {
+                session: other.id,
+                setup: *setup,
+                point: history::point_or_first(other, following.point),
+            });
+        }
+        let name = "Batch size to follow";
+        if let Some(point) = answer::point_choice(ui, name, following.point, &open.session) {
+            follow(Following { point, ..following });
+        }
         if let Some(only) = &app.compare.history.only {
             let sessions = humanize::pluralised(only.len() as u64, "selected session");
             label::quiet(ui, &format!("Through {sessions}"));
@@ -112,10 +105,12 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = space::MEDIUM;
+    answer::show(ui, &found.headline, |ui| again(ui, app, actions));
+    answer::notes(ui, &found.troubles, &[]);
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
             .on_hover_text("One point per session with its 95 % interval; a word marks sessions that are faster or slower than the mean of the earlier ones");
-        label::quiet(ui, &found.history.trend);
         if !found.chart.is_empty() {
             let look = ChartOptions {
                 height: 260.0,
@@ -129,12 +124,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
                 tip::show_text(&touched.response, point_tooltip(point));
             }
         }
-        again(ui, app, actions);
-        for trouble in &found.troubles {
-            label::faint(ui, trouble);
-        }
     });
-    ui.add_space(space::MEDIUM);
     super::rows_card(ui, |ui| {
         let title = |ui: &mut Ui| {
             ui.add_space(10.0);

@@ -1,25 +1,23 @@
 //! Optimisation steps: the gain and cost of each step of a session.
 
-use eframe::egui::{ComboBox, Label, RichText, Ui};
+use eframe::egui::{Label, RichText, Ui};
 
+use super::answer;
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, ChartOptions};
+use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, field, label, marker, tip, waiting};
+use crate::gui::widgets::{button, label, marker, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Journey, Sessions};
 use powerband_app::journey::{self, ComparedSteps, StepsSubject};
 use powerband_app::plan::{self, PlanEdit};
-use powerband_app::sessions::LIVE;
-use powerband_core::base::humanize::{self};
+use powerband_app::sessions::{LIVE, OpenSession};
+use powerband_core::base::humanize;
 use powerband_findings::analysis::journey::Journey as Steps;
-use powerband_findings::analysis::verdict::Call;
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_findings::tables::steps;
-
-/// Below this width the charts stand below each other.
-const NARROW: f32 = 620.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.compare.journey.looking else {
@@ -66,30 +64,27 @@ fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Acti
     };
     let mut look = |looking| actions.push(Action::Journey(Journey::Look(looking)));
     ui.horizontal(|ui| {
-        let room = (ui.available_width() - 180.0).clamp(80.0, 460.0);
-        let combo = ComboBox::from_id_salt("journey-session")
-            .width(room)
-            .truncate()
-            .selected_text(app.shared.sessions.name(open));
-        let choices = |ui: &mut Ui| {
-            for other in app
-                .shared
-                .sessions
-                .iter()
-                .filter(|open| journey::has_steps(open))
-            {
-                let is_it = other.id == looking.session;
-                if ui
-                    .selectable_label(is_it, app.shared.sessions.name(other))
-                    .clicked()
-                {
-                    look(StepsSubject::at_first_point(other));
-                }
-            }
+        let sessions = &app.shared.sessions;
+        let having_steps = sessions.iter().filter(|open| journey::has_steps(open));
+        let choices: Vec<&OpenSession> = having_steps.collect();
+        let choice = Choice {
+            name: "Session",
+            shown: &sessions.name(open),
+            width: (ui.available_width() - 180.0).clamp(80.0, 460.0),
         };
-        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
-        let response = response.response.accessible_name("Session");
-        response.on_hover_text(app.shared.sessions.name(open));
+        let rows = || {
+            let rows = choices.iter().map(|other| ChoiceRow {
+                name: sessions.name(other),
+                colour: None,
+                is_chosen: other.id == looking.session,
+            });
+            rows.collect()
+        };
+        if let (_, Some(taken)) = choice.show(ui, rows)
+            && let Some(taken) = choices.get(taken)
+        {
+            look(StepsSubject::at_first_point(taken));
+        }
         if journey::has_ladder(open) {
             let steps = open.session.plan.ladder.len() as u64;
             label::quiet_line(ui, &humanize::pluralised(steps, "step"));
@@ -100,87 +95,48 @@ fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Acti
                 .on_hover_text("Other batch sizes are available when the run ends");
             return;
         }
-        let combo = ComboBox::from_id_salt("journey-batch")
-            .width(110.0)
-            .selected_text(humanize::capitalised(&looking.point.to_string()));
-        let response = combo.show_ui(ui, |ui| {
-            for &point in &open.session.plan.points {
-                let words = humanize::capitalised(&point.to_string());
-                if ui.selectable_label(point == looking.point, words).clicked() {
-                    look(StepsSubject { point, ..looking });
-                }
-            }
-        });
-        response.response.accessible_name("Batch size of the steps");
+        let name = "Batch size of the steps";
+        if let Some(point) = answer::point_choice(ui, name, looking.point, &open.session) {
+            look(StepsSubject { point, ..looking });
+        }
     });
 }
 
 fn body(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>) {
     let steps = &found.journey;
-    charts(ui, app, steps);
-    ui.add_space(space::MEDIUM);
-    steps_table(ui, app, found, actions);
+    ui.spacing_mut().item_spacing.y = space::MEDIUM;
+    answer::show(ui, &app.compare.journey.drawn.headline, |_| {});
     let failed = steps.steps.iter().filter(|step| !step.is_waiting());
     let troubles = failed.filter_map(|step| {
         let trouble = step.why_not_measured.as_ref()?;
         Some(format!("{} was not measured: {trouble}", step.title))
     });
-    ui.add_space(space::SMALL);
-    for remark in steps.remarks.iter().cloned().chain(troubles) {
-        ui.horizontal_top(|ui| {
-            let color = theme::roles(ui).faint;
-            ui.label(button::glyph(icon::INFO).size(13.0).color(color));
-            label::quiet(ui, &remark);
-        });
-    }
+    let troubles: Vec<String> = troubles.collect();
+    let notes: Vec<&str> = steps.remarks.iter().map(String::as_str).collect();
+    answer::notes(ui, &troubles, &notes);
+    charts(ui, app, steps);
+    steps_table(ui, app, found, actions);
 }
 
 fn charts(ui: &mut Ui, app: &App, steps: &Steps) {
     let drawn = &app.compare.journey.drawn;
     if !steps.is_ladder {
         let width = ui.available_width();
-        let sentence = steps
-            .steps
-            .first()
-            .map(|step| format!("Each setup vs. {}", step.title));
-        let sentence = sentence.unwrap_or_default();
-        return chart_card(ui, width, "start", &drawn.over_start, steps, &sentence);
+        return chart_card(ui, width, "start", &drawn.over_start, steps);
     }
-    let both = |ui: &mut Ui, width: f32| {
-        chart_card(
-            ui,
-            width,
-            "before",
-            &drawn.over_before,
-            steps,
-            &drawn.largest_step,
-        );
-        let (spec, sentence) = (&drawn.over_start, whole_way(steps));
-        chart_card(ui, width, "start", spec, steps, &sentence);
-    };
-    if ui.available_width() < NARROW {
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = space::MEDIUM;
-            let width = ui.available_width();
-            both(ui, width);
-        });
-        return;
-    }
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        let width = (ui.available_width() - space::MEDIUM) / 2.0;
-        both(ui, width);
+    answer::two_columns(ui, |ui, width| {
+        chart_card(ui, width, "before", &drawn.over_before, steps);
+        chart_card(ui, width, "start", &drawn.over_start, steps);
     });
 }
 
-fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps, sentence: &str) {
+fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps) {
     theme::card(ui).show(ui, |ui| {
         ui.set_width(width - 34.0);
         ui.spacing_mut().item_spacing.y = space::TINY;
         ui.vertical(|ui| {
             label::card_title(ui, &spec.title)
                 .on_hover_text("One bar per step with its 95 % interval, as in the table; a crossed ring marks a step that failed");
-            label::quiet_line(ui, sentence);
             if spec.is_empty() {
                 label::quiet(ui, "No step was measured yet.");
                 return;
@@ -202,27 +158,6 @@ fn chart_card(ui: &mut Ui, width: f32, id: &str, spec: &ChartSpec, steps: &Steps
             }
         });
     });
-}
-
-/// From the baseline to the last measured step, with its verdict.
-fn whole_way(steps: &Steps) -> String {
-    let last = steps.steps.iter().rev().find(|step| step.row.is_some());
-    let gain = last.and_then(|step| {
-        let pair = step.vs_baseline.as_ref()?;
-        Some((&step.title, pair.ratio?.speed_up_text(), pair.verdict.call))
-    });
-    let Some((title, times, call)) = gain else {
-        return "There is no step to compare with the baseline yet.".to_owned();
-    };
-    match call {
-        Call::Faster | Call::Slower => {
-            format!("{title} is {times} as fast as the baseline.")
-        }
-        Call::Same => format!("{title} is as fast as the baseline."),
-        Call::Inconclusive => {
-            format!("{title} vs. the baseline is inconclusive.")
-        }
-    }
 }
 
 fn steps_table(ui: &mut Ui, app: &App, found: &ComparedSteps, actions: &mut Vec<Action>) {

@@ -1,5 +1,6 @@
 //! The screens. To add one: a file here, a variant of `Screen` behind a door, and a line in [`ALL`].
 
+mod answer;
 mod compare;
 mod curves;
 mod fleet;

@@ -3,6 +3,7 @@
 pub(super) mod button;
 pub(super) mod chart;
 pub(super) mod chart_canvas;
+pub(super) mod choice;
 pub(super) mod completing;
 pub(super) mod data_table;
 pub(super) mod field;

@@ -95,3 +95,53 @@ fn whole_sessions_are_chosen_in_the_same_boxes() {
     assert!(sides(&desk).iter().all(|side| side.whole));
     assert_eq!(pairs(&desk), 10, "two setups, five batch sizes");
 }
+
+/// Drags from the middle of one control onto that of another.
+fn drag(desk: &mut Desk, from: &str, to: &str) {
+    let middle = |desk: &Desk, name: &str| desk.get(name).rect().center();
+    let (from, to) = (middle(desk, from), middle(desk, to));
+    desk.harness.hover_at(from);
+    desk.steps(2);
+    desk.harness.drag_at(from);
+    desk.steps(1);
+    for place in [from.lerp(to, 0.5), to] {
+        desk.harness.hover_at(place);
+        desk.steps(2);
+    }
+    desk.harness.drop_at(to);
+    compared(desk);
+}
+
+#[test]
+fn a_side_is_dragged_onto_the_other_and_a_session_onto_a_side() {
+    let mut desk = two();
+    let [before, after] = sides(&desk);
+    drag(&mut desk, "Before", "After");
+    assert_eq!(sides(&desk), [after, before], "swapped");
+    drag(&mut desk, "Curves of Before", "Before: setup");
+    let session = |desk: &Desk| sides(desk).map(|side| side.session);
+    assert_eq!(session(&desk), [before.session; 2]);
+}
+
+#[test]
+fn long_lists_of_setups_are_searched_by_typing() {
+    let home = Home::new();
+    let names = ["One", "Two", "Three", "Four"];
+    let files = names.map(|name| small_session(&home, name));
+    let mut desk = Desk::awake(home, files.to_vec());
+    desk.until("all are open", |app| app.shared.sessions.len() == 4);
+    desk.press("Ctrl+5");
+    compared(&mut desk);
+    desk.click("After: setup");
+    desk.type_text("three, all");
+    desk.steps(2);
+    desk.press("Enter");
+    compared(&mut desk);
+    let [before, after] = sides(&desk);
+    let name = |side: SideChoice| {
+        let open = desk.app().shared.sessions.get(side.session);
+        open.expect("an open session").session.name.clone()
+    };
+    assert!(after.whole && before.whole);
+    assert_eq!(name(after), "Three");
+}

@@ -111,6 +111,8 @@ fn the_odd_machine_is_named_with_what_differs() {
     let shown = desk.app().compare.fleet.shown().expect("a case");
     assert_eq!(powerband_app::fleet::CaseChoice::from_case(shown), other);
 
+    // Rows are there once they are on the screen.
+    desk.reach("Filter Setup and machine");
     desk.reach("Case on rack-4");
     desk.click("Case on rack-4");
     let pin = desk.app().curves.pin.expect("a pinned case");

@@ -337,8 +337,10 @@ fn what_was_imported_has_no_preset() {
         session.model.macs = None;
     });
     desk.see("2026-09-14 18:22, imported from trtexec");
-    desk.see("are one network is not known");
     let names = desk.names();
+    let notes = names.iter().find(|name| name.contains(" notes: "));
+    desk.click(notes.expect("notes"));
+    desk.see("are one network is not known");
     let about = names.iter().map(String::as_str);
     let about: Vec<&str> = about
         .filter(|name| name.starts_with("2026-") && name.contains("import"))

@@ -22,6 +22,7 @@ use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{CasePair, Comparison};
 use powerband_findings::analysis::dimensions;
 use powerband_findings::analysis::flags::FlagSeverity;
+use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::{conditions, remarks};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
@@ -59,6 +60,8 @@ pub struct CompareState {
 /// The charts of a comparison, made when there is something new and not for each frame.
 #[derive(Debug)]
 pub struct ComparisonCharts {
+    /// The answer, and what changed.
+    pub headline: Headline,
     /// The dimension of the sweep along x.
     pub along: &'static str,
     /// The curves of both sides, overlaid.
@@ -74,6 +77,7 @@ pub struct ComparisonCharts {
 impl Default for ComparisonCharts {
     fn default() -> Self {
         Self {
+            headline: Headline::default(),
             along: BATCH,
             latency: ChartSpec::default(),
             speed_ups: ChartSpec::default(),
@@ -151,6 +155,7 @@ impl CompareState {
             }
         }
         self.drawn = ComparisonCharts {
+            headline: Headline::of_sides(comparison),
             along,
             latency,
             map,
@@ -370,7 +375,7 @@ fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Opti
 }
 
 /// The same setup in another session, where it has one, else its first.
-fn same_setup_in(own: &OpenSession, setup: usize, other: &OpenSession) -> SideChoice {
+pub fn same_setup_in(own: &OpenSession, setup: usize, other: &OpenSession) -> SideChoice {
     let spec = own.session.plan.setups.get(setup);
     let mut others = other.session.plan.setups.iter();
     let same = others.position(|other| Some(other) == spec);

@@ -14,6 +14,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{Effects, Fleet, FleetCase, FleetMachine};
+use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::machine_lines::MachineLine;
 use powerband_findings::chart::fleet as chart;
 use powerband_findings::chart::spec::ChartSpec;
@@ -102,8 +103,8 @@ pub struct FleetState {
 pub struct FleetCharts {
     /// The median of each machine.
     pub chart: ChartSpec,
-    /// What each machine has that no other has: its name and the words.
-    pub differences: Vec<(String, String)>,
+    /// The answer, and what each machine has that no other has.
+    pub headline: Headline,
     /// What setups bring on two machines, of this case's setup at its point.
     pub effects: Vec<Effects>,
 }
@@ -149,7 +150,7 @@ impl FleetState {
             };
             FleetCharts {
                 chart: chart::medians(case),
-                differences: Fleet::differences([case]),
+                headline: Headline::of_machines(case),
                 effects: effects.filter(is_of_case).cloned().collect(),
             }
         });

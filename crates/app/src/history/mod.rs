@@ -16,6 +16,7 @@ use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
 use powerband_core::domain::again;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::history::{self, History, HistoryPoint};
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_store::library::Stamp;
@@ -40,6 +41,8 @@ pub struct Followed {
     pub history: History,
     /// The file of each point's session; nothing for one that has none.
     pub files: Vec<Option<PathBuf>>,
+    /// The answer, and what changed.
+    pub headline: Headline,
     /// The chart of it.
     pub chart: ChartSpec,
     /// The session of each file, with no other case.

@@ -9,6 +9,7 @@ use std::thread;
 use super::{Followed, Following, Read, SingleCaseSession};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::history;
 use powerband_findings::chart;
 use powerband_store::library::{self, ScannedFile, Stamp};
@@ -64,6 +65,7 @@ pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
     read.found = Some((open, history.clone()));
     Some(Followed {
         following: search.following,
+        headline: Headline::over_time(&history),
         chart: chart::history::medians(&history, search.colour),
         history,
         sessions: sessions.iter().map(|(one, _)| Arc::clone(one)).collect(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::derived::Derived;
 use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::point::Point;
-use powerband_findings::analysis::best_case;
+use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::journey as chart;
 use powerband_findings::chart::spec::ChartSpec;
@@ -52,8 +52,8 @@ pub struct StepsCharts {
     pub over_before: ChartSpec,
     /// Speed-up of each step vs. the baseline.
     pub over_start: ChartSpec,
-    /// Which step gained the most, in a sentence.
-    pub largest_step: String,
+    /// The answer, and what changed.
+    pub headline: Headline,
 }
 
 /// Whether a session has steps: a ladder, or setups that can stand for one.
@@ -134,7 +134,10 @@ impl JourneyState {
                 StepsCharts {
                     over_before: chart::vs_previous(&found.journey, colour),
                     over_start: chart::vs_baseline(&found.journey, colour),
-                    largest_step: best_case::largest_step_sentence(&found.journey),
+                    headline: open
+                        .get(found.looking.session)
+                        .map(|open| Headline::of_steps(&open.session, &found.journey))
+                        .unwrap_or_default(),
                 }
             });
     }

@@ -155,6 +155,17 @@ fn trend(points: &[HistoryPoint]) -> String {
             _ => "One session has this case; a trend needs two.".to_owned(),
         };
     };
+    let calls = calls_sentence(points);
+    let gap = if calls.is_empty() { "" } else { " " };
+    format!(
+        "{} sessions: {}.{gap}{calls}",
+        points.len(),
+        last_text(last)
+    )
+}
+
+/// How many of several sessions got which verdict against those before them; empty for fewer than three.
+pub(super) fn calls_sentence(points: &[HistoryPoint]) -> String {
     let calls = |wanted: Call| {
         let found = points.iter().filter_map(|one| one.vs_earlier.as_ref());
         found.filter(|one| one.verdict.call == wanted).count()
@@ -164,12 +175,10 @@ fn trend(points: &[HistoryPoint]) -> String {
         .filter(|&call| calls(call) > 0)
         .map(|call| format!("{} {call}", calls(call)))
         .collect();
-    let steps = if points.len() > 2 && !steps.is_empty() {
-        format!(" Each against those before it: {}.", steps.join(", "))
-    } else {
-        String::new()
-    };
-    format!("{} sessions: {}.{steps}", points.len(), last_text(last))
+    if points.len() < 3 || steps.is_empty() {
+        return String::new();
+    }
+    format!("Each against those before it: {}.", steps.join(", "))
 }
 
 /// The last session against the earlier ones, as far as these carry it.

@@ -30,6 +30,7 @@ pub mod fleet;
 mod followed;
 pub mod generation;
 pub mod graph;
+pub mod headline;
 pub mod history;
 pub mod instances;
 pub mod journey;

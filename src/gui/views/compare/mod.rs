@@ -4,30 +4,33 @@ mod map;
 mod overlaid;
 mod tables;
 
-use eframe::egui::{self, ComboBox, Label, RichText, Ui, vec2};
+use eframe::egui::{DragAndDrop, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui};
 
+use super::answer;
 use crate::gui::icon;
-use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, field, flags, label, marker, verdict, waiting};
+use crate::gui::theme::{self, space};
+use crate::gui::widgets::choice::{Choice, ChoiceRow};
+use crate::gui::widgets::{button, flags, label, marker, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Compare, RunAction, Sessions};
-use powerband_app::compare::{RaisedFlag, SideChoice, is_comparable, whole_name};
+use powerband_app::compare::{RaisedFlag, SideChoice, is_comparable, same_setup_in, whole_name};
+use powerband_app::sessions::SessionId;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::FlagSeverity;
-use powerband_findings::analysis::verdict::Call;
 
-/// Most reasons on hover; each pair has its own in the table.
-const REASONS: usize = 6;
+/// The tooltip of a side.
+const DRAGGED: &str =
+    "Drag it onto the opposite side to swap them, or an open session from the sidebar onto it";
 /// Width of the choice of a batch.
-const BATCH: f32 = 130.0;
+const BATCH: f32 = 156.0;
 /// Up to this width the buttons stand below the tabs.
 const NARROW: f32 = 640.0;
-/// Below this width cards stand below each other.
-const HALVES: f32 = 520.0;
+/// Width of what is before it.
+const BEFORE_BATCH: f32 = 26.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app
@@ -92,7 +95,7 @@ fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
-    both(ui, |ui, width| {
+    answer::two_columns(ui, |ui, width| {
         for (title, pick, wrap) in [
             (
                 "Before",
@@ -101,34 +104,57 @@ fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {
             ),
             ("After", app.compare.sides.after, Compare::After),
         ] {
-            theme::card(ui).show(ui, |ui| {
+            let card = theme::card(ui).show(ui, |ui| {
                 ui.set_width(width - 34.0);
                 ui.spacing_mut().item_spacing.y = space::TINY;
                 ui.vertical(|ui| {
-                    label::caption(ui, title);
+                    let caption = label::caption(ui, title);
                     if let Some(pick) = pick {
+                        let grip = caption.interact(Sense::drag());
+                        grip.dnd_set_drag_payload(pick);
+                        grip.on_hover_text(DRAGGED);
                         side(ui, app, title, pick, wrap, changes);
                     }
                 });
             });
+            if let Some(pick) = pick {
+                drop_target(ui, app, card.response.rect, pick, wrap, changes);
+            }
         }
     });
 }
 
-/// Two parts side by side, or below each other in a narrow window. They get their width.
-fn both(ui: &mut Ui, content: impl FnOnce(&mut Ui, f32)) {
-    let whole = ui.available_width();
-    if whole < HALVES {
-        ui.vertical(|ui| {
-            ui.spacing_mut().item_spacing.y = space::MEDIUM;
-            content(ui, whole);
-        });
-        return;
-    }
-    ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = space::MEDIUM;
-        content(ui, (whole - space::MEDIUM) / 2.0);
+/// A side takes the opposite one, which swaps them, and an open session.
+fn drop_target(
+    ui: &Ui,
+    app: &App,
+    card: Rect,
+    pick: SideChoice,
+    wrap: fn(SideChoice) -> Compare,
+    changes: &mut Vec<Compare>,
+) {
+    let sessions = &app.shared.sessions;
+    let opposite = DragAndDrop::payload::<SideChoice>(ui);
+    let opposite = opposite.filter(|side| **side != pick);
+    let session = DragAndDrop::payload::<SessionId>(ui).and_then(|id| {
+        let session = sessions.get(*id).filter(|open| is_comparable(open))?;
+        let side = same_setup_in(sessions.get(pick.session)?, pick.setup, session);
+        Some(SideChoice {
+            whole: pick.whole,
+            ..side
+        })
     });
+    let change = opposite.map(|_| Compare::Swap).or(session.map(wrap));
+    let Some(change) = change.filter(|_| ui.rect_contains_pointer(card)) else {
+        return;
+    };
+    let edge = Stroke::new(1.5, theme::roles(ui).accent);
+    let painter = ui.painter();
+    painter.rect_stroke(card, theme::CARD_RADIUS, edge, StrokeKind::Inside);
+    if ui.input(|input| input.pointer.any_released()) {
+        DragAndDrop::clear_payload(ui);
+        changes.push(change);
+    }
 }
 
 fn side(
@@ -146,64 +172,63 @@ fn side(
         let colour = app.shared.sessions.colour(pick.session, pick.setup);
         marker::inline(ui, colour);
         let room = (ui.available_width() - BATCH).max(60.0);
-        let shown = if pick.whole {
-            whole_name(&app.shared.sessions, open)
-        } else {
-            app.shared.sessions.series_name(pick.session, pick.setup)
+        let shown = side_name(app, pick);
+        let name = format!("{title}: setup");
+        let choice = Choice {
+            name: &name,
+            shown: &shown,
+            width: room,
         };
-        let combo = ComboBox::from_id_salt((title, "setup"))
-            .width(room)
-            .truncate()
-            .selected_text(shown.clone());
-        let choices = |ui: &mut Ui| setups(ui, app, pick, wrap, changes);
-        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices)).response;
-        response
-            .accessible_name(format!("{title}: setup"))
-            .on_hover_text(shown);
+        let choices = side_choices(app);
+        let rows = || {
+            let rows = choices.iter();
+            rows.map(|choice| side_row(app, *choice, pick)).collect()
+        };
+        if let (_, Some(taken)) = choice.show(ui, rows)
+            && let Some(taken) = choices.get(taken)
+        {
+            changes.push(wrap(*taken));
+        }
         point_choice(ui, title, pick, &open.session.plan.points, wrap, changes);
     });
     label::faint(ui, &side_details(&open.session, pick));
 }
 
-/// Every setup that can be this side, and every session as a whole.
-fn setups(
-    ui: &mut Ui,
-    app: &App,
-    pick: SideChoice,
-    wrap: fn(SideChoice) -> Compare,
-    changes: &mut Vec<Compare>,
-) {
-    for other in app
-        .shared
-        .sessions
-        .iter()
-        .filter(|open| is_comparable(open))
-    {
-        let is_it = pick.whole && other.id == pick.session;
-        if app.shared.sessions.len() > 1
-            && ui
-                .selectable_label(is_it, whole_name(&app.shared.sessions, other))
-                .clicked()
-        {
-            changes.push(wrap(SideChoice {
-                session: other.id,
-                setup: 0,
-                point: None,
-                whole: true,
-            }));
-        }
-        for setup in 0..other.session.plan.setups.len() {
-            let is_it = !pick.whole && (other.id, setup) == (pick.session, pick.setup);
-            let name = app.shared.sessions.series_name(other.id, setup);
-            if ui.selectable_label(is_it, name).clicked() {
-                changes.push(wrap(SideChoice {
-                    session: other.id,
-                    setup,
-                    point: None,
-                    whole: false,
-                }));
-            }
-        }
+/// Every setup that can be this side, and of several sessions each as a whole.
+fn side_choices(app: &App) -> Vec<SideChoice> {
+    let sessions = &app.shared.sessions;
+    let mut choices = Vec::new();
+    for open in sessions.iter().filter(|open| is_comparable(open)) {
+        let side = |setup, whole| SideChoice {
+            session: open.id,
+            setup,
+            point: None,
+            whole,
+        };
+        choices.extend((sessions.len() > 1).then(|| side(0, true)));
+        choices.extend((0..open.session.plan.setups.len()).map(|setup| side(setup, false)));
+    }
+    choices
+}
+
+fn side_row(app: &App, choice: SideChoice, pick: SideChoice) -> ChoiceRow {
+    let key = |side: SideChoice| (side.session, side.whole, side.setup);
+    ChoiceRow {
+        name: side_name(app, choice),
+        colour: Some(app.shared.sessions.colour(choice.session, choice.setup)),
+        is_chosen: if choice.whole {
+            pick.whole && choice.session == pick.session
+        } else {
+            key(choice) == key(pick)
+        },
+    }
+}
+
+fn side_name(app: &App, side: SideChoice) -> String {
+    let sessions = &app.shared.sessions;
+    match sessions.get(side.session) {
+        Some(open) if side.whole => whole_name(sessions, open),
+        _ => sessions.series_name(side.session, side.setup),
     }
 }
 
@@ -244,10 +269,9 @@ fn place(session: &Session, pick: SideChoice) -> String {
 fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
     ui.vertical(|ui| {
         ui.spacing_mut().item_spacing.y = space::MEDIUM;
-        answer(ui, app, comparison, actions);
-        if !comparison.remarks.is_empty() {
-            remarks(ui, comparison);
-        }
+        let found = &app.compare.sides.drawn.headline;
+        answer::show(ui, found, |ui| next_steps(ui, app, comparison, actions));
+        remarks(ui, comparison);
         care(ui, app);
         overlaid::show(ui, app, actions);
         numbers(ui, app, comparison, actions);
@@ -270,92 +294,39 @@ fn has_numbers(comparison: &Comparison) -> bool {
     metrics.any(|metric| metric.before.is_some() || metric.after.is_some())
 }
 
-/// The ratio with its verdicts, and what changed between the two.
-fn answer(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    both(ui, |ui, width| {
-        ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| {
-                super::card(ui, |ui| {
-                    overall(ui, comparison);
-                    if !comparison.pairs.is_empty() {
-                        verdicts(ui, app, comparison, actions);
-                    }
-                });
-            });
-        });
-        ui.allocate_ui(vec2(width, 0.0), |ui| {
-            ui.vertical(|ui| super::card(ui, |ui| differences(ui, comparison)));
-        });
-    });
-}
-
 fn care(ui: &mut Ui, app: &App) {
     if !app.compare.sides.drawn.flags.is_empty() {
         super::card(ui, |ui| raised(ui, &app.compare.sides.drawn.flags));
     }
 }
 
+/// That the networks differ stands by itself.
 fn remarks(ui: &mut Ui, comparison: &Comparison) {
     let networks = comparison.networks.as_ref();
-    super::card(ui, |ui| {
-        if let Some(networks) = networks {
+    if let Some(networks) = networks {
+        super::card(ui, |ui| {
             ui.horizontal(|ui| {
                 let color = flags::color(theme::roles(ui), FlagSeverity::Amber);
                 ui.label(button::glyph(icon::WARNING).size(13.0).color(color));
                 ui.add(Label::new(RichText::new(networks).family(theme::semibold())).wrap());
             });
-        }
-        for remark in &comparison.remarks {
-            if Some(remark) == networks {
-                continue;
-            }
-            ui.horizontal(|ui| {
-                let color = theme::roles(ui).unsure;
-                ui.label(button::glyph(icon::INFO).size(13.0).color(color));
-                ui.add(Label::new(RichText::new(remark).color(theme::roles(ui).quiet)).wrap());
-            });
-        }
-    });
+        });
+    }
+    let others = comparison.remarks.iter();
+    let others = others.filter(|remark| Some(*remark) != networks);
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    answer::notes(ui, &[], &others);
 }
 
-fn overall(ui: &mut Ui, comparison: &Comparison) {
-    label::card_title(ui, "Speed-up over all pairs")
-        .on_hover_text("The geometric mean of the speed-ups of all matched batch sizes");
-    if let Some(overall) = comparison.overall {
-        label::number(ui, &overall.speed_up_text(), text::HUGE);
-        if let Some(interval) = overall.interval_text() {
-            label::quiet(ui, &format!("95 % interval {interval}"))
-                .on_hover_text("Its width is the average width of the intervals of the pairs");
-        }
-        let pairs = humanize::pluralised(comparison.pairs.len() as u64, "pair");
-        let open = match comparison.count(Call::Inconclusive) {
-            0 => String::new(),
-            open => format!(", {open} of them inconclusive"),
-        };
-        label::quiet(ui, &format!("Geometric mean of {pairs}{open}."));
-    } else {
-        let reason = comparison.nothing.as_deref();
-        label::quiet(ui, reason.unwrap_or("These cannot be compared."));
+/// What would settle an open verdict: both sides again in one run, or more rounds.
+fn next_steps(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
+    if comparison.pairs.is_empty() {
+        return;
     }
-}
-
-/// Pairs by verdict, and the rounds that may settle the open ones.
-fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Action>) {
-    ui.add_space(space::SMALL);
-    for call in [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive] {
-        let count = comparison.count(call);
-        if count > 0 {
-            ui.horizontal_wrapped(|ui| {
-                verdict::word(ui, call);
-                label::quiet(ui, &humanize::pluralised(count as u64, "pair"));
-                if let Some(networks) = &comparison.networks {
-                    let color = flags::color(theme::roles(ui), FlagSeverity::Amber);
-                    label::pill(ui, "different networks", color).on_hover_text(networks);
-                }
-            });
-        }
+    if let Some(networks) = &comparison.networks {
+        let color = flags::color(theme::roles(ui), FlagSeverity::Amber);
+        label::pill(ui, "different networks", color).on_hover_text(networks);
     }
-    reasons(ui, comparison);
     again(ui, app, actions);
     let Some((session, more)) = app.compare.sides.rounds_to_settle(&app.shared.sessions) else {
         return;
@@ -379,24 +350,6 @@ fn verdicts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<A
         .clicked()
     {
         actions.push(Action::Run(RunAction::More(session, more.rounds)));
-    }
-}
-
-/// The reason of the first pair that has one; those of the others on hover, and in the table with each pair.
-fn reasons(ui: &mut Ui, comparison: &Comparison) {
-    let all = comparison.reasons();
-    let Some((first, others)) = all.split_first() else {
-        return;
-    };
-    let more = match others.len() {
-        0 => String::new(),
-        count => format!(" {} more on hover.", humanize::count(count as u64)),
-    };
-    let text = format!("{}.{more}", humanize::capitalised(first));
-    let response = label::quiet(ui, &text);
-    if !others.is_empty() {
-        let listed: Vec<&str> = others.iter().take(REASONS).copied().collect();
-        response.on_hover_text(listed.join("\n\n"));
     }
 }
 
@@ -450,32 +403,6 @@ fn raised(ui: &mut Ui, raised: &[RaisedFlag]) {
     });
 }
 
-fn differences(ui: &mut Ui, comparison: &Comparison) {
-    label::card_title(ui, "What changed");
-    ui.add_space(space::TINY);
-    let (differing, same): (Vec<_>, Vec<_>) =
-        comparison.differences.iter().partition(|d| d.differs());
-    if differing.is_empty() {
-        label::quiet(ui, "No recorded difference.");
-    }
-    for difference in differing {
-        label::faint(ui, difference.what);
-        let words = format!("{} → {}", difference.before, difference.after);
-        ui.add(Label::new(words).wrap());
-        ui.add_space(space::TINY);
-    }
-    ui.add_space(space::TINY);
-    egui::CollapsingHeader::new(
-        RichText::new("The same on both sides").color(theme::roles(ui).quiet),
-    )
-    .id_salt("same")
-    .show(ui, |ui| {
-        for difference in same {
-            label::pair(ui, difference.what, &difference.before);
-        }
-    });
-}
-
 /// Which point of a side; a whole session has them all.
 fn point_choice(
     ui: &mut Ui,
@@ -490,37 +417,35 @@ fn point_choice(
     } else {
         "All points"
     };
-    let shown = pick.point.map_or_else(
-        || all.to_owned(),
-        |point| humanize::capitalised(&point.to_string()),
-    );
-    let combo = ComboBox::from_id_salt((title, "point"))
-        .width(104.0)
-        .truncate()
-        .selected_text(shown);
-    let response = combo.show_ui(ui, |ui| {
-        if ui.selectable_label(pick.point.is_none(), all).clicked() {
-            changes.push(wrap(SideChoice {
-                point: None,
-                ..pick
-            }));
-        }
-        for &point in points.iter().filter(|_| !pick.whole) {
-            if ui
-                .selectable_label(
-                    pick.point == Some(point),
-                    humanize::capitalised(&point.to_string()),
-                )
-                .clicked()
-            {
-                changes.push(wrap(SideChoice {
-                    point: Some(point),
-                    ..pick
-                }));
-            }
-        }
-    });
-    response.response.accessible_name(format!("{title}: point"));
+    let mut choices = vec![None];
+    choices.extend(points.iter().filter(|_| !pick.whole).copied().map(Some));
+    let text = |point: Option<Point>| {
+        point.map_or_else(
+            || all.to_owned(),
+            |point| humanize::capitalised(&point.to_string()),
+        )
+    };
+    let choice = Choice {
+        name: &format!("{title}: point"),
+        shown: &text(pick.point),
+        width: BATCH - BEFORE_BATCH,
+    };
+    let rows = || {
+        let rows = choices.iter().map(|point| ChoiceRow {
+            name: text(*point),
+            colour: None,
+            is_chosen: pick.point == *point,
+        });
+        rows.collect()
+    };
+    if let (_, Some(taken)) = choice.show(ui, rows)
+        && let Some(point) = choices.get(taken)
+    {
+        changes.push(wrap(SideChoice {
+            point: *point,
+            ..pick
+        }));
+    }
 }
 
 /// Whether a side has several setups: its card names one, the charts name all.

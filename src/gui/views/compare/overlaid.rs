@@ -17,7 +17,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if let Some(map) = &drawn.map {
         return super::map::show(ui, app, map, actions);
     }
-    super::both(ui, |ui, width| {
+    crate::gui::views::answer::two_columns(ui, |ui, width| {
         for (id, title, spec) in [
             ("compare-latency", "Latency", &drawn.latency),
             ("compare-ratios", "Speed-up", &drawn.speed_ups),

@@ -1,0 +1,194 @@
+//! What every way of comparing has on top: the ratio with its verdicts, what changed beside it, and notes on one line.
+
+use eframe::egui::{Button, CollapsingHeader, Label, RichText, Ui, vec2};
+
+use crate::gui::icon::{self, Icon};
+use crate::gui::theme::{self, space, text};
+use crate::gui::widgets::choice::{Choice, ChoiceRow};
+use crate::gui::widgets::{button, label, verdict};
+use powerband_core::base::humanize;
+use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
+use powerband_findings::analysis::headline::{Change, Headline};
+
+/// Most reasons on hover; each pair has its own in the table.
+const REASONS: usize = 6;
+/// Below this width cards stand below each other.
+const HALVES: f32 = 520.0;
+
+/// The answer, with what can be done about it below, and what changed at its right.
+pub(super) fn show(ui: &mut Ui, found: &Headline, next_steps: impl FnOnce(&mut Ui)) {
+    two_columns(ui, |ui, width| {
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| {
+                super::card(ui, |ui| {
+                    ratio(ui, found);
+                    next_steps(ui);
+                });
+            });
+        });
+        ui.allocate_ui(vec2(width, 0.0), |ui| {
+            ui.vertical(|ui| super::card(ui, |ui| changes(ui, found)));
+        });
+    });
+}
+
+/// Two parts side by side, or below each other in a narrow window. They get their width.
+pub(super) fn two_columns(ui: &mut Ui, content: impl FnOnce(&mut Ui, f32)) {
+    let whole = ui.available_width();
+    if whole < HALVES {
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = space::MEDIUM;
+            content(ui, whole);
+        });
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        content(ui, (whole - space::MEDIUM) / 2.0);
+    });
+}
+
+fn ratio(ui: &mut Ui, found: &Headline) {
+    label::card_title(ui, &found.title).on_hover_text(found.help);
+    if let Some(ratio) = &found.ratio {
+        label::number(ui, ratio, text::HUGE);
+    }
+    if let Some(interval) = &found.interval {
+        label::quiet(ui, &format!("95 % interval {interval}"));
+    }
+    if !found.sentence.is_empty() {
+        label::quiet(ui, &found.sentence);
+    }
+    if !found.verdicts.is_empty() {
+        ui.add_space(space::SMALL);
+    }
+    for (call, holds_for) in &found.verdicts {
+        ui.horizontal_wrapped(|ui| {
+            verdict::word(ui, *call);
+            label::quiet(ui, holds_for);
+        });
+    }
+    reasons(ui, &found.reasons);
+}
+
+/// The first reason; the others on hover, and in the table with each pair.
+fn reasons(ui: &mut Ui, reasons: &[String]) {
+    let Some((first, others)) = reasons.split_first() else {
+        return;
+    };
+    let more = match others.len() {
+        0 => String::new(),
+        count => format!(" {} more on hover.", humanize::count(count as u64)),
+    };
+    let response = label::quiet(ui, &format!("{first}{more}"));
+    if !others.is_empty() {
+        let listed: Vec<&str> = others.iter().take(REASONS).map(String::as_str).collect();
+        response.on_hover_text(listed.join("\n\n"));
+    }
+}
+
+fn changes(ui: &mut Ui, found: &Headline) {
+    label::card_title(ui, found.changes_title);
+    ui.add_space(space::TINY);
+    if found.changes.is_empty() {
+        label::quiet(ui, "No recorded difference.");
+    }
+    for Change { what, text } in &found.changes {
+        label::faint(ui, what);
+        ui.add(Label::new(text).wrap());
+        ui.add_space(space::TINY);
+    }
+    if found.unchanged.is_empty() {
+        return;
+    }
+    ui.add_space(space::TINY);
+    let title = RichText::new("The same on both sides").color(theme::roles(ui).quiet);
+    CollapsingHeader::new(title).id_salt("same").show(ui, |ui| {
+        for Change { what, text } in &found.unchanged {
+            label::pair(ui, what, text);
+        }
+    });
+}
+
+/// Least height of a line of notes.
+const LINE: f32 = 18.0;
+/// Width of the choice of a point.
+const POINT: f32 = 130.0;
+
+/// Which of the points of a session; answers the one that was taken.
+pub(super) fn point_choice(
+    ui: &mut Ui,
+    name: &str,
+    shown: Point,
+    session: &Session,
+) -> Option<Point> {
+    let text = |point: &Point| humanize::capitalised(&point.to_string());
+    let points = &session.plan.points;
+    let choice = Choice {
+        name,
+        shown: &text(&shown),
+        width: POINT,
+    };
+    let rows = || {
+        let rows = points.iter().map(|point| ChoiceRow {
+            name: text(point),
+            colour: None,
+            is_chosen: *point == shown,
+        });
+        rows.collect()
+    };
+    let (_, taken) = choice.show(ui, rows);
+    points.get(taken?).copied()
+}
+
+/// What went wrong, each on its own line, then notes: one in full; of several their number and the first, cut to one
+/// line, until they are opened.
+pub(super) fn notes(ui: &mut Ui, failures: &[String], notes: &[&str]) {
+    if failures.is_empty() && notes.is_empty() {
+        return;
+    }
+    super::card(ui, |ui| {
+        ui.spacing_mut().interact_size.y = LINE;
+        for failure in failures {
+            note(ui, icon::WARNING, failure);
+        }
+        match notes {
+            [] => {}
+            [one] => note(ui, icon::INFO, one),
+            several => folded_notes(ui, several),
+        }
+    });
+}
+
+fn folded_notes(ui: &mut Ui, notes: &[&str]) {
+    let id = ui.make_persistent_id("notes");
+    let is_open: bool = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    let count = humanize::pluralised(notes.len() as u64, "note");
+    let (arrow, title) = if is_open {
+        (icon::DOWN, count)
+    } else {
+        (icon::RIGHT, format!("{count}: {}", notes[0]))
+    };
+    ui.horizontal(|ui| {
+        let color = theme::roles(ui).quiet;
+        ui.label(button::glyph(arrow).size(13.0).color(color));
+        ui.spacing_mut().button_padding.y = 0.0;
+        let fold = Button::new(RichText::new(&title).color(color));
+        let fold = ui.add(fold.frame(false).truncate());
+        if fold.on_hover_text(title).clicked() {
+            ui.data_mut(|data| data.insert_temp(id, !is_open));
+        }
+    });
+    for one in notes.iter().filter(|_| is_open) {
+        note(ui, icon::INFO, one);
+    }
+}
+
+fn note(ui: &mut Ui, sign: Icon, words: &str) {
+    ui.horizontal_top(|ui| {
+        let color = theme::roles(ui).unsure;
+        ui.label(button::glyph(sign).size(13.0).color(color));
+        label::quiet(ui, words);
+    });
+}
