@@ -86,7 +86,7 @@ fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Acti
             look(StepsSubject::at_first_point(taken));
         }
         if journey::has_ladder(open) {
-            let steps = open.session.plan.ladder.len() as u64;
+            let steps = open.comparable_session().plan.ladder.len() as u64;
             label::quiet_line(ui, &humanize::pluralised(steps, "step"));
             return;
         }

@@ -72,11 +72,13 @@ fn an_example_opens_from_home_with_what_does_not_add_up() {
         desk.steps(3);
     }
     let app = desk.app();
+    // What it publishes is compared: the curve with the last step, and its steps.
+    let sides = [app.compare.sides.before, app.compare.sides.after];
     assert_eq!(
-        (app.compare.sides.before, app.compare.sides.after),
-        (None, None)
+        sides.map(|side| side.map(|side| side.setup)),
+        [Some(0), Some(3)]
     );
-    assert!(app.compare.history.following.is_none() && app.compare.journey.looking.is_none());
+    assert!(app.compare.history.following.is_none() && app.compare.journey.looking.is_some());
 }
 
 #[test]
@@ -94,7 +96,7 @@ fn a_published_curve_is_laid_under_ones_own_and_hidden_again() {
     let last = drawn.legend.last().expect("a published series").id;
     desk.act(Action::Curves(Curves::ToggleSeries(last)));
     assert_eq!(count(&desk), 5);
-    // What was published has no part in a comparison, and neither side is taken from it.
+    // Sides are proposed from what was measured.
     let first = desk.app().shared.sessions.iter().next().map(|open| open.id);
     desk.act(Action::Go(Screen::Compare));
     desk.steps(3);

@@ -1,5 +1,7 @@
 //! Both sides of a comparison, chosen in their boxes.
 
+use std::path::Path;
+
 use powerband_app::compare::SideChoice;
 use powerband_core::domain::point::Point;
 
@@ -144,4 +146,31 @@ fn long_lists_of_setups_are_searched_by_typing() {
     };
     assert!(after.whole && before.whole);
     assert_eq!(name(after), "Three");
+}
+
+#[test]
+fn a_published_table_is_a_side_and_its_steps_are_steps() {
+    let home = Home::new();
+    let measured = small_session(&home, "Measured");
+    let published =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("sessions/published-resnet50-case-study.ron");
+    let mut desk = Desk::awake(home, vec![measured, published]);
+    desk.until("both are open", |app| app.shared.sessions.len() == 2);
+    desk.press("Ctrl+5");
+    compared(&mut desk);
+    desk.click("Before: setup");
+    desk.click("MIGraphX, published · ResNet-50 case study, as published");
+    compared(&mut desk);
+    assert_eq!(pairs(&desk), 4, "batch 1, 4, 8 and 16");
+    desk.see("? inconclusive");
+    desk.see("One side states its time without its rounds");
+    desk.see("published: Case Study: ResNet-50 Inference Optimization");
+    desk.press("Ctrl+7");
+    desk.until("steps are compared", |app| {
+        app.compare.journey.found.result.is_some()
+    });
+    desk.click("Session");
+    desk.click("ResNet-50 case study, as published");
+    desk.see("Kernel fusion with MIGraphX vs. Baseline");
+    desk.see("2.98");
 }

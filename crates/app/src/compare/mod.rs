@@ -120,7 +120,7 @@ impl CompareState {
         let sides = [*before, *after].into_iter();
         let sides: Vec<(SideChoice, Vec<BatchCurve>)> = sides
             .filter_map(|pick| {
-                let rows = &open.get(pick.session)?.findings.rows;
+                let rows = open.get(pick.session)?.comparable_rows();
                 Some((pick, batch_curve::curves_along(rows, along)))
             })
             .collect();
@@ -168,7 +168,7 @@ impl CompareState {
     pub fn point_at(&self, open: &OpenSessions, id: SessionId, setup: usize, size: u64) -> Point {
         let size = size as usize;
         let rows = open.get(id).into_iter();
-        let mut rows = rows.flat_map(|open| open.findings.rows.iter());
+        let mut rows = rows.flat_map(|open| open.comparable_rows().iter());
         let is_it =
             |row: &&CaseRow| row.setup == setup && row.point.get(self.drawn.along) == Some(size);
         rows.find(is_it)
@@ -214,9 +214,17 @@ impl CompareState {
         self.is_chosen = true;
     }
 
-    /// What a report of the comparison is about; a session alone where both sides are of it.
-    pub fn subject(&self) -> Option<ReportSubject> {
+    /// What a report of the comparison is about; a session alone where both sides are of it, and nothing where a
+    /// side was published.
+    pub fn subject(&self, open: &OpenSessions) -> Option<ReportSubject> {
         let (before, after) = self.before.zip(self.after)?;
+        let is_measured = |side: SideChoice| {
+            let session = open.get(side.session);
+            session.is_some_and(|open| side.setup < open.session.plan.setups.len())
+        };
+        if !is_measured(before) || !is_measured(after) {
+            return None;
+        }
         Some(ReportSubject {
             first: before.session,
             second: (after.session != before.session).then_some(after.session),
@@ -229,7 +237,7 @@ impl CompareState {
     pub fn drop_missing_sides(&mut self, open: &OpenSessions) {
         let exists = |pick: &SideChoice| {
             open.get(pick.session).is_some_and(|open| {
-                is_comparable(open) && pick.setup < open.session.plan.setups.len()
+                is_comparable(open) && pick.setup < open.comparable_session().plan.setups.len()
             })
         };
         self.before = self.before.filter(|pick| self.is_chosen && exists(pick));
@@ -302,14 +310,26 @@ pub fn whole_name(sessions: &OpenSessions, open: &OpenSession) -> String {
     format!("{}, all setups", sessions.name(open))
 }
 
-/// Whether a session can be a side: what was published cannot, nor what has no setup, as a trace has none.
+/// Whether a session can be a side: it has setups, measured or published. A trace has none.
 pub fn is_comparable(open: &OpenSession) -> bool {
+    is_measured(open) || open.findings.claims.comparable.is_some()
+}
+
+fn is_measured(open: &OpenSession) -> bool {
     !open.session.is_published_only() && !open.session.plan.setups.is_empty()
 }
 
-/// What can be a side, in the order in which it was measured.
+/// The setups of a session that have a number.
+pub fn comparable_setups(open: &OpenSession) -> impl Iterator<Item = usize> {
+    let setups = 0..open.comparable_session().plan.setups.len();
+    let own = open.session.plan.setups.len();
+    let rows = open.comparable_rows();
+    setups.filter(move |setup| *setup < own || rows.iter().any(|row| row.setup == *setup))
+}
+
+/// The measured sessions in the order in which they were measured.
 fn by_time(open: &OpenSessions) -> Vec<&OpenSession> {
-    let mut measured: Vec<&OpenSession> = open.iter().filter(|open| is_comparable(open)).collect();
+    let mut measured: Vec<&OpenSession> = open.iter().filter(|open| is_measured(open)).collect();
     measured.sort_by(|one, other| one.session.created.cmp(&other.session.created));
     measured
 }
@@ -330,7 +350,7 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
             .find(|last| is_same_network(first, last))?;
         Some((*first, *last))
     });
-    let mut opened = open.iter().filter(|open| is_comparable(open));
+    let mut opened = open.iter().filter(|open| is_measured(open));
     let has_several = |open: &&OpenSession| open.session.plan.setups.len() > 1;
     if let Some((first, last)) = akin {
         return (
@@ -350,11 +370,25 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
     let after = ends
         .filter(|(first, last)| first.id != last.id)
         .map(|(first, last)| same_setup_in(first, 0, last));
-    (before, after)
+    match (before, after) {
+        (Some(own), None) => (counterpart(open, own, false), before),
+        (None, None) => published_sides(open),
+        both => both,
+    }
+}
+
+/// The first and the last curve of a session that publishes some.
+fn published_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>) {
+    let published = open.iter().find_map(|open| {
+        let setups: Vec<usize> = comparable_setups(open).collect();
+        let (first, last) = (*setups.first()?, *setups.last()?);
+        (first != last).then(|| (side_of_setup(open.id, first), side_of_setup(open.id, last)))
+    });
+    published.unzip()
 }
 
 /// The side beside one that was chosen: of the session measured last, or first, of the same network where
-/// there is one; another setup of its own session where that is alone.
+/// there is one; another setup of its own session where that is alone; else what another session publishes.
 fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Option<SideChoice> {
     let own = open.get(chosen.session)?;
     let mut others = by_time(open);
@@ -369,9 +403,13 @@ fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Opti
             ..same_setup_in(own, chosen.setup, other)
         });
     }
-    let last = own.session.plan.setups.len().checked_sub(1)?;
-    let setup = if chosen.setup == last { 0 } else { last };
-    (setup != chosen.setup).then(|| side_of_setup(own.id, setup))
+    let others = comparable_setups(own).filter(|setup| *setup != chosen.setup);
+    if let Some(setup) = others.last() {
+        return Some(side_of_setup(own.id, setup));
+    }
+    let mut published = open.iter().filter(|other| other.id != own.id);
+    let other = published.find(|other| is_comparable(other))?;
+    Some(side_of_setup(other.id, comparable_setups(other).next()?))
 }
 
 /// The same setup in another session, where it has one, else its first.
@@ -379,7 +417,8 @@ pub fn same_setup_in(own: &OpenSession, setup: usize, other: &OpenSession) -> Si
     let spec = own.session.plan.setups.get(setup);
     let mut others = other.session.plan.setups.iter();
     let same = others.position(|other| Some(other) == spec);
-    side_of_setup(other.id, same.unwrap_or(0))
+    let first = || comparable_setups(other).next();
+    side_of_setup(other.id, same.or_else(first).unwrap_or_default())
 }
 
 fn side_of_setup(session: SessionId, setup: usize) -> SideChoice {

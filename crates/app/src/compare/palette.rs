@@ -1,5 +1,6 @@
 //! In the command palette: what can be either side of the comparison.
 
+use super::comparable_setups;
 use super::{SideChoice, is_comparable, whole_name};
 use crate::App;
 use crate::action::{Action, Compare};
@@ -42,11 +43,11 @@ fn sides(app: &App, open: &OpenSession) -> Vec<Offered> {
         point: None,
         whole,
     };
-    let whole = (app.shared.sessions.len() > 1)
+    let whole = (app.shared.sessions.len() > 1 && !open.session.plan.setups.is_empty())
         .then(|| both(&whole_name(&app.shared.sessions, open), pick(0, true)))
         .into_iter()
         .flatten();
-    let setups = (0..open.session.plan.setups.len()).flat_map(|setup| {
+    let setups = comparable_setups(open).flat_map(|setup| {
         let name = app.shared.sessions.series_name(open.id, setup);
         both(&name, pick(setup, false))
     });
@@ -80,7 +81,13 @@ fn points(app: &App) -> Vec<Offered> {
                 }),
             ));
         }
-        let points = open.session.plan.points.iter().copied().map(Some);
+        let points = open
+            .comparable_session()
+            .plan
+            .points
+            .iter()
+            .copied()
+            .map(Some);
         let others = points.filter(|point| !pick.whole && *point != pick.point);
         for point in others {
             let name = point.map_or_else(String::new, |point| point.to_string());

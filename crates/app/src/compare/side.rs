@@ -34,7 +34,7 @@ impl SideChoice {
     /// It with its session, where that is open.
     pub(crate) fn side(self, open: &OpenSessions) -> Option<ComparisonSide> {
         Some(ComparisonSide {
-            session: Arc::clone(&open.get(self.session)?.session),
+            session: Arc::clone(open.get(self.session)?.comparable_session()),
             setup: (!self.whole).then_some(self.setup),
             point: self.point,
         })

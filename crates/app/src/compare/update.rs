@@ -40,7 +40,8 @@ impl CompareDoor {
         };
         let side = |pick: SideChoice| {
             let open = shared.sessions.get(pick.session)?;
-            Some((Arc::clone(&open.session), Arc::clone(&open.findings.rows)))
+            let (session, rows) = (open.comparable_session(), open.comparable_rows());
+            Some((Arc::clone(session), Arc::clone(rows)))
         };
         let (Some(b), Some(a)) = (side(before), side(after)) else {
             return;

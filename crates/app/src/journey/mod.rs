@@ -63,7 +63,7 @@ pub fn has_steps(open: &OpenSession) -> bool {
 
 /// Whether the session's plan says which its steps are.
 pub fn has_ladder(open: &OpenSession) -> bool {
-    !open.session.plan.ladder.is_empty()
+    !open.comparable_session().plan.ladder.is_empty()
 }
 
 /// What to do where nothing that is open has steps.
@@ -82,13 +82,15 @@ impl StepsSubject {
     pub fn at_first_point(open: &OpenSession) -> Self {
         Self {
             session: open.id,
-            point: open.session.plan.first_point(),
+            point: open.comparable_session().plan.first_point(),
         }
     }
 
     fn exists(self, open: &OpenSessions) -> bool {
-        open.get(self.session)
-            .is_some_and(|open| has_steps(open) && open.session.plan.points.contains(&self.point))
+        open.get(self.session).is_some_and(|open| {
+            let points = &open.comparable_session().plan.points;
+            has_steps(open) && points.contains(&self.point)
+        })
     }
 }
 
@@ -100,9 +102,15 @@ impl JourneyState {
         self.is_chosen &= chosen.is_some();
         self.looking = chosen.filter(|_| self.is_chosen).or_else(|| {
             let live = open.get(LIVE).into_iter();
-            let mut of_ladders = live.chain(open.iter()).filter(|open| has_ladder(open));
+            let measured = live
+                .chain(open.iter())
+                .filter(|open| !open.session.is_published_only());
+            let mut of_ladders = measured.filter(|open| has_ladder(open));
             let first = of_ladders.next();
-            let first = first.or_else(|| open.iter().find(|open| has_steps(open)));
+            let is_measured = |open: &&OpenSession| !open.session.is_published_only();
+            let with_steps = || open.iter().filter(|open| has_steps(open));
+            let first = first.or_else(|| with_steps().find(is_measured));
+            let first = first.or_else(|| with_steps().next());
             first.map(StepsSubject::at_first_point)
         });
         self.found.keep_if(|(of, _)| Some(*of) == self.looking);
@@ -111,7 +119,8 @@ impl JourneyState {
     /// The request to make now, where the session or the choice changed.
     pub fn wanted(&self, open: &OpenSessions) -> Option<(StepsSubject, Snapshot)> {
         let looking = self.looking?;
-        let key = (looking, open.get(looking.session)?.snapshot());
+        let session = open.get(looking.session)?.comparable_session();
+        let key = (looking, Snapshot(Arc::clone(session)));
         self.found.needs(&key).then_some(key)
     }
 
@@ -136,7 +145,7 @@ impl JourneyState {
                     over_start: chart::vs_baseline(&found.journey, colour),
                     headline: open
                         .get(found.looking.session)
-                        .map(|open| Headline::of_steps(&open.session, &found.journey))
+                        .map(|open| Headline::of_steps(open.comparable_session(), &found.journey))
                         .unwrap_or_default(),
                 }
             });

@@ -32,7 +32,7 @@ impl CompareDoor {
             wanted.and_then(|key| Some((shared.sessions.get(key.0.session)?, key)))
         {
             let looking = key.0;
-            let (findings, rows) = (&open.findings, Arc::clone(&open.findings.rows));
+            let (findings, rows) = (&open.findings, Arc::clone(open.comparable_rows()));
             if open.id == LIVE {
                 if let Some(journey) = findings.journey.clone() {
                     let steps = ComparedSteps { looking, journey };

@@ -64,7 +64,10 @@ fn run_again(app: &App) -> Result<Action, &'static str> {
 
 /// A report: of both sides where they are compared, else of the last session.
 fn report(app: &App) -> Result<Action, &'static str> {
-    if let (Screen::Compare, Some(subject)) = (app.shared.screen, app.compare.sides.subject()) {
+    if let (Screen::Compare, Some(subject)) = (
+        app.shared.screen,
+        app.compare.sides.subject(&app.shared.sessions),
+    ) {
         return Ok(Action::Report(subject, None));
     }
     with_last(app, |id| {

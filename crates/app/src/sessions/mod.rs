@@ -163,11 +163,24 @@ impl OpenSession {
     fn saved_colours(&self) -> Vec<Option<usize>> {
         let published = self.findings.claims.curves.len();
         let setups = self.session.plan.setups.len();
+        let comparable = self.comparable_session().plan.setups.len();
         let looks = &self.session.plan.looks;
         let saved = (0..setups).map(|setup| looks.get(setup)?.colour);
         let mut saved: Vec<Option<usize>> = saved.collect();
-        saved.resize((setups + published).max(1), None);
+        saved.resize((setups + published).max(comparable).max(1), None);
         saved
+    }
+
+    /// What comparisons take it for: with what it publishes as further setups.
+    pub fn comparable_session(&self) -> &Arc<Session> {
+        let comparable = self.findings.claims.comparable.as_ref();
+        comparable.map_or(&self.session, |comparable| &comparable.session)
+    }
+
+    /// The cases of that.
+    pub fn comparable_rows(&self) -> &Arc<Vec<CaseRow>> {
+        let comparable = self.findings.claims.comparable.as_ref();
+        comparable.map_or(&self.findings.rows, |comparable| &comparable.rows)
     }
 
     /// By what it is known again when it is closed and opened.
@@ -355,7 +368,7 @@ impl OpenSessions {
         let Some(open) = self.get(id) else {
             return String::new();
         };
-        let label = open.session.setup_label(setup);
+        let label = open.comparable_session().setup_label(setup);
         if self.list.len() == 1 {
             return label;
         }

@@ -204,6 +204,9 @@ fn why_no_ratio(
 fn judge(first: &CaseRow, second: &CaseRow, estimate: Option<&Estimate>) -> Verdict {
     match estimate {
         Some(estimate) => verdict::verdict_of_estimate(estimate),
+        None if first.is_stated_only() || second.is_stated_only() => {
+            Verdict::withheld("one side states its time without its rounds")
+        }
         None if first.rounds.min(second.rounds) < 2 => {
             Verdict::withheld("one round does not show how rounds differ; measure five or more")
         }

@@ -52,6 +52,7 @@ pub mod profile_runs;
 pub mod profiled;
 pub mod progress;
 pub mod provenance;
+pub mod published_session;
 mod ranks;
 pub mod remarks;
 pub mod repeat;

@@ -13,8 +13,10 @@ use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::{button, flags, label, marker, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Compare, RunAction, Sessions};
-use powerband_app::compare::{RaisedFlag, SideChoice, is_comparable, same_setup_in, whole_name};
-use powerband_app::sessions::SessionId;
+use powerband_app::compare::{
+    RaisedFlag, SideChoice, comparable_setups, is_comparable, same_setup_in, whole_name,
+};
+use powerband_app::sessions::{OpenSession, SessionId};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -87,7 +89,7 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<
 }
 
 fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(subject) = app.compare.sides.subject()
+    if let Some(subject) = app.compare.sides.subject(&app.shared.sessions)
         && button::labelled(ui, Some(icon::SAVE), "Write a report…").clicked()
     {
         actions.push(Action::Report(subject, None));
@@ -189,9 +191,16 @@ fn side(
         {
             changes.push(wrap(*taken));
         }
-        point_choice(ui, title, pick, &open.session.plan.points, wrap, changes);
+        point_choice(
+            ui,
+            title,
+            pick,
+            &open.comparable_session().plan.points,
+            wrap,
+            changes,
+        );
     });
-    label::faint(ui, &side_details(&open.session, pick));
+    label::faint(ui, &side_details(open, pick));
 }
 
 /// Every setup that can be this side, and of several sessions each as a whole.
@@ -205,8 +214,9 @@ fn side_choices(app: &App) -> Vec<SideChoice> {
             point: None,
             whole,
         };
-        choices.extend((sessions.len() > 1).then(|| side(0, true)));
-        choices.extend((0..open.session.plan.setups.len()).map(|setup| side(setup, false)));
+        let has_whole = sessions.len() > 1 && !open.session.plan.setups.is_empty();
+        choices.extend(has_whole.then(|| side(0, true)));
+        choices.extend(comparable_setups(open).map(|setup| side(setup, false)));
     }
     choices
 }
@@ -233,7 +243,13 @@ fn side_name(app: &App, side: SideChoice) -> String {
 }
 
 /// When, how and where it was measured, as far as known.
-fn side_details(session: &Session, pick: SideChoice) -> String {
+fn side_details(open: &OpenSession, pick: SideChoice) -> String {
+    let session = &open.session;
+    if pick.setup >= session.plan.setups.len()
+        && let Some(published) = &session.published
+    {
+        return format!("published: {}", published.source.title);
+    }
     let how = match &session.imported {
         Some(tool) if tool.name.is_empty() => "imported".to_owned(),
         Some(tool) => format!("imported from {}", tool.name),
