@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use powerband_app::action::{Action, Kernels, Sessions, Timeline};
 use powerband_app::kernels::SelectedRow;
-use powerband_app::kernels::instances::InstanceSearch;
+use powerband_app::kernels::instances::{InstanceChoice, InstanceSearch};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::series;
 use powerband_app::timeline::TimelineSelection as OnTimeline;
@@ -14,7 +14,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::trace::Slice;
 use powerband_findings::analysis::breakdown::{BreakdownLevel, FilterGroup};
 use powerband_findings::analysis::category::Category;
-use powerband_findings::analysis::instances::Instances;
+use powerband_findings::analysis::instances::{Instances, KernelInstance};
 
 use super::kernels::{ask, desk, found, pick};
 use super::{Desk, write};
@@ -89,6 +89,15 @@ pub(super) fn of_a_convolution(desk: &mut Desk) {
     desk.steps(2);
 }
 
+fn row_name(instance: &KernelInstance) -> String {
+    let start = humanize::duration_ns(instance.start_ns as f64);
+    format!("Instance at {start} on the timeline")
+}
+
+fn first_instance(found: &Instances) -> String {
+    row_name(&found.longest[0])
+}
+
 /// The slice that is selected on the timeline, with its name.
 fn slice(desk: &Desk) -> Option<(Slice, String)> {
     let (_, open, view) = desk.app().profile.timeline.current()?;
@@ -113,13 +122,14 @@ fn nodes_of_onnx_runtime_have_a_time_in_each_run() {
         per_run.later_ns.expect("later ones"),
     ));
     desk.see("Durations of the instances chart");
-    desk.click("Longest on the timeline");
+    desk.click(&first_instance(&found));
     assert_eq!(desk.app().shared.screen, Screen::Timeline);
     let (longest, called) = slice(&desk).expect("a slice");
     assert_eq!(called, name);
     assert_eq!(longest.duration_ns as f64, found.spread.max_ns);
     desk.act(Action::Go(Screen::Kernels));
-    desk.click("First on the timeline");
+    desk.act(Action::Kernels(Kernels::Instance(InstanceChoice::First)));
+    desk.steps(2);
     let (first, called) = slice(&desk).expect("a slice");
     assert_eq!(called, name);
     assert_eq!(first.duration_ns as f64, found.durations_ns[0]);
@@ -163,6 +173,29 @@ fn kernels_of_a_training_have_a_time_in_each_step() {
 }
 
 #[test]
+fn each_instance_is_a_row_that_leads_to_the_timeline() {
+    let mut desk = opened("kineto/resnet50-v100-train.pt.trace.json.gz");
+    let name = select_first(&mut desk);
+    let found = looked_for(&mut desk);
+    let durations = desk.cells("instances", "duration_ms");
+    let durations: Vec<f64> = durations.iter().filter_map(|cell| cell.number).collect();
+    assert_eq!(durations.len() as u64, found.spread.count);
+    assert!(durations.is_sorted_by(|one, next| one >= next));
+    assert_eq!(desk.column("instances", "stream")[0], "stream 7");
+    let is_size = |text: &String| text.contains(['×', ',']);
+    for key in ["grid", "block"] {
+        assert!(desk.column("instances", key).iter().all(is_size), "{key}");
+    }
+    desk.click(&row_name(&found.longest[1]));
+    assert_eq!(desk.app().shared.screen, Screen::Timeline);
+    let (second, called) = slice(&desk).expect("a slice");
+    assert_eq!(
+        (called, second.duration_ns),
+        (name, found.longest[1].duration_ns)
+    );
+}
+
+#[test]
 fn the_timeline_beside_a_session_is_read_for_them() {
     let mut desk = opened("rocprofv3/docs-kernel_trace.csv");
     let session = desk
@@ -191,7 +224,7 @@ fn the_timeline_beside_a_session_is_read_for_them() {
         desk.app().profile.timeline.traces.is_empty(),
         "nothing is opened"
     );
-    desk.click("Longest on the timeline");
+    desk.click(&first_instance(&found));
     desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());
     desk.steps(2);
     let (longest, called) = slice(&desk).expect("a slice");
@@ -233,7 +266,7 @@ fn where_there_are_sums_only_the_panel_says_so() {
     ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     let name = select_first(&mut desk);
     desk.see("No instances to show: the profile has sums only, no timeline.");
-    assert!(desk.find("First on the timeline").is_none());
+    assert!(!desk.sees("Instance at "));
     // The same kernel in a profile without it: nothing is shown of it.
     ask(&mut desk, Kernels::Look(pick(1)));
     assert!(!desk.sees("No instances to show"));

@@ -16,6 +16,7 @@ use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::breakdown::Scope;
 use powerband_findings::analysis::instances::Instances;
 use powerband_findings::chart::spec::SeriesId;
+use powerband_findings::tables::instances::of_instances;
 
 impl ProfileDoor {
     /// Looks for the instances of the selected kernel, where they are not known yet.
@@ -161,6 +162,19 @@ impl ProfileDoor {
                 self.show_instance(which, shared);
             }
         }
+        self.list_instances(shared);
+    }
+
+    /// The table of the instances of the selected kernel.
+    pub(crate) fn list_instances(&self, shared: &mut Shared) {
+        let looked = self.kernels.instances.looked.as_ref();
+        match looked.map(|looked| &looked.progress) {
+            Some(InstanceSearch::Found(found)) => {
+                let table = of_instances(&found.longest);
+                shared.tables.set_table("instances", table);
+            }
+            _ => shared.tables.remove("instances"),
+        }
     }
 
     /// The setup whose graph the engine stated, of the profile that has the selected kernel: its series.
@@ -184,6 +198,7 @@ impl ProfileDoor {
         let start_ns = match which {
             InstanceChoice::First => found.first_ns,
             InstanceChoice::Longest => found.longest_ns,
+            InstanceChoice::At(start_ns) => start_ns,
         };
         let seek = Seek::Slice(looked.kernel.clone(), start_ns);
         self.show_timeline_of(looked.pick, Some(seek), shared);

@@ -13,6 +13,8 @@ pub enum InstanceChoice {
     First,
     /// The longest one.
     Longest,
+    /// The one that starts at a time, counted from the first slice in nanoseconds.
+    At(u64),
 }
 
 /// State of the search for instances.

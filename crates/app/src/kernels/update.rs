@@ -166,6 +166,7 @@ impl ProfileDoor {
         self.kernels.redraw();
         self.kernel_tables(shared);
         self.look_for_instances(shared);
+        self.list_instances(shared);
         self.mark_node();
     }
 

@@ -1,12 +1,16 @@
 //! The instances of one kernel in a trace: how long each took, and what they take in each step or run.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::breakdown::Scope;
 use super::profile_runs::is_step;
+use super::timeline::slice_facts;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use powerband_core::stats::percentiles::quantile_sorted;
 
+/// So many instances are listed.
+pub const MOST_LISTED: usize = 1_000;
 /// What ONNX Runtime calls a whole run.
 const RUN: &str = "model_run";
 
@@ -79,6 +83,47 @@ pub struct Instances {
     pub longest_ns: u64,
     /// What they take in each step, where the file marks steps or runs.
     pub per_step: Option<PerStep>,
+    /// The longest of them, the longest first.
+    pub longest: Vec<KernelInstance>,
+}
+
+/// One instance of a kernel. A text is empty where the file does not state it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInstance {
+    /// Counted from the first slice, in nanoseconds.
+    pub start_ns: u64,
+    pub duration_ns: u64,
+    pub grid: String,
+    pub block: String,
+    /// The operator that it carries out.
+    pub operator: String,
+    /// Types and sizes of its inputs and outputs.
+    pub shapes: String,
+    /// The track that it ran on.
+    pub stream: String,
+}
+
+impl KernelInstance {
+    fn from_slice(trace: &Trace, slice: usize, origin: i64) -> Self {
+        let own = trace.slice(slice);
+        let arguments = slice_facts::arguments(trace, slice);
+        let argument = |keys: [&str; 2]| {
+            let found = arguments
+                .iter()
+                .find(|(key, _)| keys.contains(&key.as_str()));
+            found.map_or_else(String::new, |(_, value)| value.clone())
+        };
+        let track = trace.tracks.get(own.track as usize);
+        Self {
+            start_ns: own.start_ns.abs_diff(origin),
+            duration_ns: own.duration_ns,
+            grid: argument(["grid", "grid_size"]),
+            block: argument(["block", "workgroup"]),
+            operator: trace.names.get(own.op).to_owned(),
+            shapes: trace.shapes(own.shapes).to_owned(),
+            stream: track.map_or_else(String::new, |track| track.name.clone()),
+        }
+    }
 }
 
 impl Instances {
@@ -86,7 +131,9 @@ impl Instances {
     pub fn of_kernel(trace: &Trace, name: &str, scope: Scope) -> Option<Self> {
         let number = trace.names.find(name)?;
         let is_one = |slice: &Slice| slice.name == number && scope.includes(slice.kind);
-        let slices: Vec<Slice> = trace.slices().filter(is_one).collect();
+        let places = trace.slices().enumerate();
+        let places = places.filter(|(_, slice)| is_one(slice));
+        let (mut places, slices): (Vec<usize>, Vec<Slice>) = places.unzip();
         let first = slices.iter().min_by_key(|slice| slice.start_ns)?;
         let longest = slices
             .iter()
@@ -99,6 +146,14 @@ impl Instances {
             longest_ns: longest.start_ns.abs_diff(origin),
             per_step: MarkedSteps::from_trace(trace)
                 .and_then(|steps| steps.per_step(trace, &slices)),
+            longest: {
+                places.sort_by_key(|slice| Reverse(trace.slice(*slice).duration_ns));
+                places.truncate(MOST_LISTED);
+                let listed = places.into_iter();
+                listed
+                    .map(|slice| KernelInstance::from_slice(trace, slice, origin))
+                    .collect()
+            },
             durations_ns,
         })
     }

@@ -15,6 +15,7 @@ pub mod fleet;
 pub mod fleet_effects;
 pub mod graph;
 pub mod history;
+pub mod instances;
 pub mod kernel_changes;
 pub mod kernels;
 pub mod machines;

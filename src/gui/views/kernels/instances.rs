@@ -1,4 +1,4 @@
-//! The instances of the selected kernel, at the right of the screen: how long each took, and in each step.
+//! The instances of the selected kernel, at the foot of the screen: how long each took, in each step, and each by itself.
 
 use eframe::egui::{
     Align, Area, Id, Label, Layout, Order, Rect, RichText, ScrollArea, Sense, Ui, UiBuilder, vec2,
@@ -6,10 +6,12 @@ use eframe::egui::{
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
+use crate::gui::views::EDGE;
 use crate::gui::widgets::chart::{self, ChartOptions};
+use crate::gui::widgets::data_table::{self, ColumnBars, DataTable};
 use crate::gui::widgets::{button, label, waiting};
 use powerband_app::App;
-use powerband_app::action::Kernels;
+use powerband_app::action::{Action, Kernels};
 use powerband_app::kernels::instances::{InstanceChoice, InstanceSearch, InstancesLookup};
 use powerband_app::kernels::{KernelsResult, KernelsState};
 use powerband_core::base::humanize;
@@ -17,73 +19,178 @@ use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::instances::{Instances, PerStep, Spread};
 use powerband_findings::chart::samples;
 
-/// Width of the panel.
-pub(super) const WIDTH: f32 = 300.0;
-/// The least width of a screen on which it stands beside the rest, whose cards then still stand in one row.
-pub(super) const BESIDE: f32 = 1_180.0;
+/// What the panel has of the height of the screen, and its least and most.
+const SHARE: f32 = 0.44;
+const HEIGHT: (f32, f32) = (220.0, 340.0);
+/// Width of the histogram with its numbers.
+const NUMBERS: f32 = 300.0;
+/// Up to this width the table stands below the numbers.
+const NARROW: f32 = 640.0;
 /// Height of the histogram.
-const HISTOGRAM: f32 = 160.0;
+const HISTOGRAM: f32 = 130.0;
+/// Height of the tools above the table.
+const TOOLS: f32 = 64.0;
+/// Opacity of the bars.
+const BAR: f32 = 0.45;
 /// Height of a line of numbers, and width of a number.
 const LINE: f32 = 20.0;
 const NUMBER: f32 = 78.0;
 /// Letters of a long name on the panel.
 const NAME: usize = 240;
 
-/// The panel at the right of the screen, which scrolls by itself: beside the rest where there is room, else over it,
-/// so that nothing moves when it opens.
+/// How high the panel is on a screen.
+pub(super) fn height(screen: Rect) -> f32 {
+    (screen.height() * SHARE).clamp(HEIGHT.0, HEIGHT.1)
+}
+
+/// The panel at the foot of the screen, over the rest, so that nothing moves when it opens.
 pub(super) fn panel(
     ui: &Ui,
     app: &App,
     looked: &InstancesLookup,
     screen: Rect,
     changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
 ) {
-    let place = screen.with_min_x(screen.right() - WIDTH);
+    let place = screen.with_min_y(screen.bottom() - height(screen));
+    let place = place.with_max_x(place.right() - EDGE);
     let area = Area::new(Id::unique("kernels-instances"))
         .order(Order::Middle)
         .fixed_pos(place.min)
         .constrain_to(screen);
     area.show(ui.ctx(), |ui| {
-        // An area is as high as its content was, and that may have become more.
-        ui.set_max_height(place.height());
-        ui.set_width(WIDTH);
-        let rows = ScrollArea::vertical().max_height(place.height());
-        rows.show(ui, |ui| card(ui, app, looked, changes));
+        ui.set_max_size(place.size());
+        ui.set_width(place.width());
+        let frame = theme::card(ui).shadow(ui.visuals().popup_shadow);
+        frame.show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            ui.set_height(ui.available_height());
+            head(ui, looked, changes);
+            ui.add_space(space::TINY);
+            content(ui, app, looked, changes, actions);
+        });
     });
 }
 
-fn card(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
-    let state = &app.profile.kernels;
-    super::super::card(ui, |ui| {
-        ui.horizontal(|ui| {
-            label::card_title(ui, "Instances");
-            let right = Layout::right_to_left(Align::Center);
-            ui.with_layout(right, |ui| {
-                if button::small_icon(ui, icon::CLOSE, "Close the instances").clicked() {
-                    changes.push(Kernels::Select(None));
-                }
+fn head(ui: &mut Ui, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
+    ui.horizontal(|ui| {
+        label::card_title(ui, "Instances");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if button::small_icon(ui, icon::CLOSE, "Close the instances").clicked() {
+                changes.push(Kernels::Select(None));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let name = humanize::shorten_middle(&looked.kernel, NAME);
+                let words = RichText::new(name).size(12.0).color(theme::roles(ui).quiet);
+                let name = Label::new(words).truncate().selectable(true);
+                ui.add(name.show_tooltip_when_elided(false))
+                    .on_hover_text(&looked.kernel);
             });
         });
-        let roles = theme::roles(ui);
-        let name = humanize::shorten_middle(&looked.kernel, NAME);
-        let words = RichText::new(name).size(12.0).color(roles.quiet);
-        label::copyable(ui, words).on_hover_text(&looked.kernel);
-        side(ui, state, looked);
-        ui.add_space(space::SMALL);
-        match &looked.progress {
-            InstanceSearch::Looking => {
-                ui.set_min_height(HISTOGRAM);
-                waiting::show(ui, "Reading the timeline…");
-            }
-            InstanceSearch::Missing(reason) => missing(ui, state, looked, reason),
-            InstanceSearch::Found(found) => instances(ui, found, changes),
-        }
-        if app.profile.graph_of_profile(&app.shared).is_some()
-            && button::labelled(ui, Some(icon::JOURNEY), "Nodes in the graph").clicked()
-        {
-            changes.push(Kernels::Graph);
-        }
     });
+}
+
+/// The numbers at the left and the table at the right, each scrolling by itself; in a narrow screen below each other.
+fn content(
+    ui: &mut Ui,
+    app: &App,
+    looked: &InstancesLookup,
+    changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
+) {
+    let room = ui.available_size();
+    if room.x <= NARROW {
+        let rows = ScrollArea::vertical().max_height(room.y);
+        rows.show(ui, |ui| {
+            summary(ui, app, looked, changes);
+            table(ui, app, looked, room.y, changes, actions);
+        });
+        return;
+    }
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = space::MEDIUM;
+        ui.allocate_ui(vec2(NUMBERS, room.y), |ui| {
+            ui.vertical(|ui| {
+                let rows = ScrollArea::vertical().max_height(room.y);
+                rows.show(ui, |ui| {
+                    ui.set_width(NUMBERS - space::MEDIUM);
+                    summary(ui, app, looked, changes);
+                });
+            });
+        });
+        ui.vertical(|ui| table(ui, app, looked, room.y, changes, actions));
+    });
+}
+
+fn summary(ui: &mut Ui, app: &App, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
+    let state = &app.profile.kernels;
+    side(ui, state, looked);
+    match &looked.progress {
+        InstanceSearch::Looking => {
+            ui.set_min_height(HISTOGRAM);
+            waiting::show(ui, "Reading the timeline…");
+        }
+        InstanceSearch::Missing(reason) => missing(ui, state, looked, reason),
+        InstanceSearch::Found(found) => instances(ui, found),
+    }
+    if app.profile.graph_of_profile(&app.shared).is_some()
+        && button::labelled(ui, Some(icon::JOURNEY), "Nodes in the graph").clicked()
+    {
+        changes.push(Kernels::Graph);
+    }
+}
+
+/// Each instance; a click shows it on the timeline.
+fn table(
+    ui: &mut Ui,
+    app: &App,
+    looked: &InstancesLookup,
+    height: f32,
+    changes: &mut Vec<Kernels>,
+    actions: &mut Vec<Action>,
+) {
+    let InstanceSearch::Found(found) = &looked.progress else {
+        return;
+    };
+    let all = found.spread.count;
+    let head = |ui: &mut Ui| {
+        if all > found.longest.len() as u64 {
+            let (most, all) = (found.longest.len() as u64, all);
+            let [most, all] = [most, all].map(humanize::count);
+            label::quiet_line(ui, &format!("The longest {most} of {all}"));
+        }
+    };
+    if !data_table::tools(ui, app, "instances", actions, head) {
+        return;
+    }
+    let name = |row: usize| {
+        let start = found.longest.get(row).map_or(0, |one| one.start_ns);
+        let start = humanize::duration_ns(start as f64);
+        format!("Instance at {start} on the timeline")
+    };
+    let longest = found.spread.max_ns.max(1.0);
+    let fill = theme::roles(ui).series(0);
+    let bar = |row: usize| {
+        let one = found.longest.get(row)?;
+        Some((
+            (one.duration_ns as f64 / longest) as f32,
+            fill.gamma_multiply(BAR),
+        ))
+    };
+    let table = DataTable {
+        id: "instances",
+        height: height - TOOLS,
+        name: Some(&name),
+        bars: Some(ColumnBars {
+            key: "duration_ms",
+            bar: &bar,
+        }),
+        ..DataTable::default()
+    };
+    let clicked = table.show(ui, app, actions).clicked;
+    if let Some(one) = clicked.and_then(|row| found.longest.get(row)) {
+        changes.push(Kernels::Instance(InstanceChoice::At(one.start_ns)));
+    }
 }
 
 /// Whose instances they are, where two profiles are shown.
@@ -99,7 +206,7 @@ fn side(ui: &mut Ui, state: &KernelsState, looked: &InstancesLookup) {
     label::quiet_line(ui, words);
 }
 
-fn instances(ui: &mut Ui, found: &Instances, changes: &mut Vec<Kernels>) {
+fn instances(ui: &mut Ui, found: &Instances) {
     let spec = samples::of_instances(&found.durations_ns);
     let look = ChartOptions {
         height: HISTOGRAM,
@@ -114,16 +221,6 @@ fn instances(ui: &mut Ui, found: &Instances, changes: &mut Vec<Kernels>) {
     numbers(ui, &found.spread, found.per_step.as_ref());
     if found.per_step.is_none() {
         label::quiet(ui, "The file does not mark steps or runs.");
-    }
-    ui.add_space(space::SMALL);
-    let buttons = [
-        ("First on the timeline", InstanceChoice::First),
-        ("Longest on the timeline", InstanceChoice::Longest),
-    ];
-    for (name, which) in buttons {
-        if button::labelled(ui, Some(icon::TIMELINE), name).clicked() {
-            changes.push(Kernels::Instance(which));
-        }
     }
 }
 

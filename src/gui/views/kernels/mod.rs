@@ -8,7 +8,7 @@ mod instances;
 mod table;
 mod treemap;
 
-use eframe::egui::{Button, ComboBox, Rect, RichText, Stroke, Ui, UiBuilder};
+use eframe::egui::{Button, ComboBox, Rect, RichText, Stroke, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
@@ -42,19 +42,18 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.add_space(space::MEDIUM);
     let looked = app.profile.kernels.instances.looked.as_ref();
     let whole = ui.available_rect_before_wrap();
-    let is_beside = looked.is_some() && whole.width() >= instances::BESIDE;
-    let mut main = whole;
-    if is_beside {
-        main.set_right(whole.right() - instances::WIDTH - space::MEDIUM);
-    }
-    ui.scope_builder(UiBuilder::new().max_rect(main), |ui| {
-        super::scrolled(ui, |ui| match &app.profile.kernels.found.result {
+    super::scrolled(ui, |ui| {
+        match &app.profile.kernels.found.result {
             Some(found) => body(ui, app, found, &mut changes, actions),
             None => waiting::show(ui, "Adding up…"),
-        });
+        }
+        if looked.is_some() {
+            // What the panel covers can be scrolled above it.
+            ui.add_space(instances::height(whole));
+        }
     });
     if let Some(looked) = looked {
-        instances::panel(ui, app, looked, whole, &mut changes);
+        instances::panel(ui, app, looked, whole, &mut changes, actions);
     }
     super::each(changes, Action::Kernels, actions);
 }
