@@ -24,7 +24,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 #[test]
 fn a_roof_comes_as_lines_and_instructions_can_be_left_out() {
     let home = Home::new();
-    let only = ["worker", "processor", "--only", "f32 peak, 1 thread"];
+    let only = ["worker", "processor", "--only", "fp32 peak, 1 thread"];
     let all = home.run(&only);
     assert_eq!(all.status, Some(0), "{all:#?}");
     if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {

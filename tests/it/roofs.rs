@@ -44,11 +44,11 @@ fn measure(home: &Home, library: &Path, args: &[&str]) -> ProgramRun {
 fn share_of_peak(document: &Value) -> f64 {
     let is = |row: &&&Value, key: &str, value: &str| row[key] == value;
     let compute = rows(document, "kind", "compute");
-    let peak = compute.iter().filter(|row| is(row, "what", "f32"));
+    let peak = compute.iter().filter(|row| is(row, "what", "fp32"));
     let peak = peak
         .filter(|row| row["threads"].as_f64() == Some(1.0))
         .map(|row| figure(row));
-    let products = rows(document, "kind", "engine product");
+    let products = rows(document, "kind", "engine GEMM");
     let product = products
         .iter()
         .filter(|row| row["threads"].as_f64() == Some(1.0));
@@ -85,7 +85,7 @@ fn roofs_are_measured_once_and_kept() {
     assert!(!copies.is_empty() && copies.iter().all(|row| figure(row) > 0.0));
     let nodes = rows(&document, "kind", "engine node");
     assert!(nodes.iter().all(|row| figure(row) > 0.0), "{nodes:?}");
-    for kind in ["compute", "bandwidth", "engine product"] {
+    for kind in ["compute", "bandwidth", "engine GEMM"] {
         let rows = rows(&document, "kind", kind);
         assert!(!rows.is_empty(), "{kind}");
         for row in rows {
@@ -104,7 +104,7 @@ fn roofs_are_measured_once_and_kept() {
     assert_eq!(second["devices"], document["devices"]);
     assert_eq!(fs::read_to_string(&path).ok().as_ref(), Some(&text));
     let shown = home.run(&["roofs", "--show"]);
-    assert!(shown.out.contains("engine product"), "{shown:#?}");
+    assert!(shown.out.contains("engine GEMM"), "{shown:#?}");
 
     goes_with_runs(&home);
     changes_are_noticed(&home, &path, &text);
@@ -246,13 +246,13 @@ fn a_card_is_measured_through_an_engine_and_kept_by_itself() {
         figure(found.unwrap_or_else(|| panic!("no {kind} {what} in {card}")))
     };
     let product = 2.0 * 8192_f64.powi(3) / 1e-3;
-    for numbers in ["f32", "fp16", "bf16"] {
+    for numbers in ["fp32", "fp16", "bf16"] {
         let share = one("compute", numbers) / product;
         assert!((share - 1.0).abs() < 1e-9, "{numbers}: {share}");
     }
     let copied = one("bandwidth", "memory") * 2e-3 / f64::from(1 << 30);
     assert!((copied - 1.0).abs() < 1e-9, "{copied}");
-    assert!((one("engine node", "f32") - 1000.0).abs() < 1e-6);
+    assert!((one("engine node", "fp32") - 1000.0).abs() < 1e-6);
     assert!(run.err.contains("rocm:1"), "{}", run.err);
 
     let files = support::files(&home.path("home/roofs"));

@@ -10,6 +10,7 @@ mod home_roofs;
 mod journey;
 mod kernels;
 mod library;
+mod limit_line;
 mod plan;
 mod run;
 mod settings;

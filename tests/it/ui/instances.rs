@@ -7,6 +7,7 @@ use powerband_app::kernels::SelectedRow;
 use powerband_app::kernels::instances::{InstanceChoice, InstanceSearch};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::series;
+use powerband_app::shell::layout::ROOM_FOR_TWO;
 use powerband_app::timeline::TimelineSelection as OnTimeline;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -281,4 +282,33 @@ fn where_there_are_sums_only_the_panel_says_so() {
     assert!(desk.app().profile.kernels.drawn.selected.is_some());
     desk.click("Close the instances");
     assert!(!desk.sees("No instances to show"));
+}
+
+#[test]
+fn what_limits_a_profile_stands_above_its_kernels_and_its_timeline() {
+    let mut desk = opened("kineto/resnet50-v100-train.pt.trace.json.gz");
+    let sentence = |desk: &mut Desk| {
+        desk.until("what limits it", |app| {
+            app.profile.why.found.result.is_some()
+        });
+        desk.steps(2);
+        let found = desk.app().profile.why.found.result.as_ref();
+        let main = found.and_then(|found| found.main_finding());
+        main.expect("a finding").sentence.clone()
+    };
+    for screen in [Screen::Kernels, Screen::Timeline] {
+        desk.act(Action::Go(screen));
+        let said = sentence(&mut desk);
+        assert!(desk.sees(&said), "{screen:?}: {said}");
+    }
+    // There is room for both.
+    desk.harness
+        .set_size(eframe::egui::vec2(ROOM_FOR_TWO + 500.0, 900.0));
+    desk.steps(3);
+    desk.click("Why is it limited so");
+    let shared = &desk.app().shared;
+    assert_eq!(
+        (shared.screen, shared.right_screen()),
+        (Screen::Timeline, Some(Screen::Why))
+    );
 }

@@ -371,7 +371,11 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
         .filter(|(first, last)| first.id != last.id)
         .map(|(first, last)| same_setup_in(first, 0, last));
     match (before, after) {
-        (Some(own), None) => (counterpart(open, own, false), before),
+        // What was published is the baseline of what was measured.
+        (Some(own), None) => match counterpart(open, own, false) {
+            Some(published) => (Some(published), Some(own)),
+            None => (Some(own), None),
+        },
         (None, None) => published_sides(open),
         both => both,
     }

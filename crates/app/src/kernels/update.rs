@@ -23,6 +23,7 @@ impl ProfileDoor {
             Kernels::Look(pick) => {
                 state.looking = Some(pick);
                 state.is_chosen = true;
+                self.why.is_chosen = false;
             }
             Kernels::Before(pick) => {
                 state.before = pick;
@@ -68,6 +69,7 @@ impl ProfileDoor {
             }
         }
         self.add_up_if_wanted(shared);
+        self.find_limits_if_wanted(shared);
     }
 
     /// Clears the selection; then the words of the filter, then the row within which others are shown.

@@ -31,6 +31,7 @@ impl ProfileDoor {
             Timeline::Show(id) => {
                 state.show(id);
                 self.find_if_wanted(shared);
+                self.find_limits_if_wanted(shared);
             }
             Timeline::Close(id) => {
                 self.flush_notes(id, shared);

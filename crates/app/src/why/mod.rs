@@ -63,6 +63,15 @@ pub struct WhyResult {
     pub has_roofs: bool,
 }
 
+impl WhyResult {
+    /// The finding about the profile as a whole, else the worst one.
+    pub fn main_finding(&self) -> Option<&LimitFinding> {
+        let mut findings = self.findings.iter();
+        let whole = findings.find(|finding| finding.nodes.len() != 1);
+        whole.or_else(|| self.findings.first())
+    }
+}
+
 /// The screen.
 #[derive(Debug, Default)]
 pub struct WhyState {

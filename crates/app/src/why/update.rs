@@ -3,9 +3,9 @@
 use super::{WhySubject, work};
 use crate::action::{Action, Kernels, Why};
 use crate::doors::ProfileDoor;
-use crate::kernels::SelectedRow;
+use crate::kernels::{ProfileRef, SelectedRow};
 use crate::parts::part::Layer;
-use crate::screen::Screen;
+use crate::screen::{Door, Screen};
 use crate::sessions::{SessionId, Snapshot};
 use crate::shared::Shared;
 use powerband_core::domain::case::CaseKey;
@@ -13,6 +13,11 @@ use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::tables::experiments::of_answer;
 use powerband_findings::tables::node_limits::of_nodes;
 use powerband_findings::tables::speed_of_light;
+
+fn shows_profiles(shared: &Shared) -> bool {
+    let mut screens = Door::Profile.screens().iter();
+    screens.any(|screen| shared.shows(*screen))
+}
 
 impl ProfileDoor {
     pub(crate) fn why(&mut self, change: &Why, shared: &mut Shared) {
@@ -77,12 +82,15 @@ impl ProfileDoor {
         true
     }
 
-    /// Limits are found while their screen is shown.
+    /// Limits are found while a screen of profiles is shown: each says what limits it.
     pub(crate) fn find_limits_if_wanted(&mut self, shared: &mut Shared) {
+        let of_trace = self.timeline.current().and_then(|(_, open, _)| open.owner);
+        let of_trace = of_trace.map(|(session, profile)| ProfileRef { session, profile });
+        let shown = of_trace.filter(|_| shared.screen == Screen::Timeline);
         self.why
-            .drop_missing_subject(&shared.sessions, self.kernels.looking);
+            .drop_missing_subject(&shared.sessions, shown.or(self.kernels.looking));
         let wanted = self.why.wanted(&shared.sessions);
-        if let Some(key) = wanted.filter(|_| shared.shows(Screen::Why)) {
+        if let Some(key) = wanted.filter(|_| shows_profiles(shared)) {
             let paths = shared.place.paths.clone();
             let work = move |(looking, session): &(WhySubject, Snapshot)| {
                 Some(work::find(*looking, &session.0, &paths))

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::base::humanize;
 use serde::{Deserialize, Serialize};
 
 /// Number format of a computation.
@@ -26,12 +27,27 @@ impl NumberFormat {
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
-            Self::F32 => "f32",
+            Self::F32 => "fp32",
             Self::Bf16 => "bf16",
             Self::F16 => "fp16",
             Self::Int8 => "int8",
-            Self::F64 => "f64",
+            Self::F64 => "fp64",
         }
+    }
+}
+
+impl NumberFormat {
+    /// The unit of its operations: integers have no floating-point ones.
+    pub fn operation_unit(self) -> &'static str {
+        match self {
+            Self::Int8 => "OP",
+            Self::F32 | Self::Bf16 | Self::F16 | Self::F64 => "FLOP",
+        }
+    }
+
+    /// Operations a second as they are shown: `503 GFLOP/s`.
+    pub fn rate_text(self, per_s: f64) -> String {
+        humanize::with_prefix(per_s, &format!("{}/s", self.operation_unit()))
     }
 }
 

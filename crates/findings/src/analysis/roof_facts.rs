@@ -7,7 +7,7 @@ use powerband_core::domain::work::NumberFormat;
 /// One of them, in words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoofFact {
-    /// What it is: `f32 peak`.
+    /// What it is: `fp32 peak`.
     pub name: String,
     /// How much: `254 GFLOP/s`, `86.9 % of peak`.
     pub value: String,
@@ -43,7 +43,7 @@ pub fn roof_facts(roofs: &Roofs) -> Vec<RoofFact> {
     if let Some(peak) = roofs.compute_at(NumberFormat::F32, usize::MAX) {
         let what = format!("{}{}", peak.code, with_threads(peak.threads));
         let value = humanize::with_prefix(peak.per_s.value, "FLOP/s");
-        facts.push(RoofFact::new("f32 peak", value, &what, peak.per_s));
+        facts.push(RoofFact::new("fp32 peak", value, &what, peak.per_s));
     }
     if let Some(copy) = roofs.memory_at(Level::Memory, Access::Copy, usize::MAX) {
         let what = format!("{}{}", copy.code, with_threads(copy.threads));
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(
             values,
             [
-                ("f32 peak", "200 GFLOP/s"),
+                ("fp32 peak", "200 GFLOP/s"),
                 ("Memory copy", "20.0 GB/s"),
                 ("A 1.0", "75.0 % of peak"),
                 ("B 2.0", "50.0 % of peak"),

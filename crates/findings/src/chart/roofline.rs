@@ -219,19 +219,19 @@ pub(crate) mod testing {
             "Roofline",
             vec![
                 roof(
-                    "f32 peak",
+                    "fp32 peak",
                     LineKind::Published,
                     LineUnit::OperationsPerS,
                     3e11,
                 ),
                 roof(
-                    "measured f32 peak",
+                    "measured fp32 peak",
                     LineKind::Measured,
                     LineUnit::OperationsPerS,
                     2e11,
                 ),
                 roof(
-                    "best f32 product",
+                    "best fp32 GEMM",
                     LineKind::Engine,
                     LineUnit::OperationsPerS,
                     1.8e11,

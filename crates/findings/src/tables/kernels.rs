@@ -87,7 +87,7 @@ const BOUND: KernelColumn = KernelColumn::text("bound", "Bound", |line| {
 const LEFT: KernelColumn = KernelColumn::number("left", "Left", "×", |line| {
     Some(Cell::ratio(line.row.limit.as_ref()?.max_speed_up?))
 })
-.help("How many times faster it can become at most: its time ÷ its floor, which is the least time for its operations at the engine's best product, its bytes at the measured bandwidth, and its launches")
+.help("How many times faster it can become at most: its time ÷ its floor, which is the least time for its operations at the engine's best GEMM, its bytes at the measured bandwidth, and its launches")
 .why(why_no_limit);
 const PLACES: KernelColumn = KernelColumn::text("devices", "Where", |line| {
     Some(Cell::text(line.row.places.join(", ")))

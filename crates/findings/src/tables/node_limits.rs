@@ -3,7 +3,6 @@
 use super::cell::Cell;
 use super::{Column, Table};
 use crate::analysis::limits::bound::Bound;
-use crate::analysis::limits::lines::operations_per_s;
 use crate::analysis::limits::node::NodeLimit;
 use powerband_core::base::humanize;
 
@@ -67,7 +66,8 @@ pub const COLUMNS: &[NodeLimitColumn] = &[
     .why(why_not),
     NodeLimitColumn::number("gop_s", "Reached", "GFLOP/s", |node| {
         let per_s = node.achieved_per_s?;
-        Some(Cell::shown(operations_per_s(per_s), per_s / 1e9))
+        let numbers = node.work?.numbers;
+        Some(Cell::shown(numbers.rate_text(per_s), per_s / 1e9))
     })
     .why(|_| "its arithmetic is not known".to_owned())
     .hidden(),

@@ -43,8 +43,7 @@ impl RoofRow {
 
     fn number(&self, value: f64) -> Cell {
         let text = match self.counts {
-            Counts::Operations(NumberFormat::Int8) => humanize::with_prefix(value, "OP/s"),
-            Counts::Operations(_) => humanize::with_prefix(value, "FLOP/s"),
+            Counts::Operations(numbers) => numbers.rate_text(value),
             Counts::Bytes => humanize::with_prefix(value, "B/s"),
             Counts::Time => humanize::duration_ns(value),
         };
@@ -110,7 +109,7 @@ fn rows(roofs: &Roofs) -> Vec<RoofRow> {
         };
         let product = Counts::Operations(roof.numbers);
         [
-            row("engine product", product, None, roof.product_per_s),
+            row("engine GEMM", product, None, roof.product_per_s),
             row("engine copy", Counts::Bytes, Some("copy"), roof.copy_per_s),
             row("engine node", Counts::Time, None, roof.launch_ns),
         ]
@@ -136,7 +135,7 @@ pub const COLUMNS: &[RoofColumn] = &[
         let tone = if row.is_noisy() { Tone::Bad } else { Tone::Plain };
         Some(Cell { tone, ..cell })
     })
-    .help("The median of the faster half of the repetitions, in the fastest of several stretches. Where an engine's product or copy was faster with as many threads, that."),
+    .help("The median of the faster half of the repetitions, in the fastest of several stretches. Where an engine's GEMM or copy was faster with as many threads, that."),
     RoofColumn::number("spread_percent", "Spread", "%", |row| {
         let spread = row.figure.spread();
         // What was measured once has a spread where others may have lowered it.

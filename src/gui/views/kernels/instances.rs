@@ -65,14 +65,14 @@ pub(super) fn panel(
         frame.show(ui, |ui| {
             ui.set_width(ui.available_width());
             ui.set_height(ui.available_height());
-            head(ui, looked, changes);
+            heading(ui, looked, changes);
             ui.add_space(space::TINY);
             content(ui, app, looked, changes, actions);
         });
     });
 }
 
-fn head(ui: &mut Ui, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
+fn heading(ui: &mut Ui, looked: &InstancesLookup, changes: &mut Vec<Kernels>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Instances");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

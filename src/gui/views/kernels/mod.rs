@@ -32,14 +32,16 @@ const COMMANDS: [&str; 2] = [
 const TABLE_TOOLS: f32 = 200.0;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.profile.kernels.looking.is_none() {
+    let Some(looking) = app.profile.kernels.looking else {
         return empty(ui, app, actions);
-    }
+    };
     let mut changes = Vec::new();
     header(ui, app, &mut changes);
     ui.add_space(space::MEDIUM);
     choices::show(ui, app, &mut changes);
-    ui.add_space(space::MEDIUM);
+    ui.add_space(space::TINY);
+    super::limit_line::show(ui, app, looking, actions);
+    ui.add_space(space::SMALL);
     let looked = app.profile.kernels.instances.looked.as_ref();
     let whole = ui.available_rect_before_wrap();
     super::scrolled(ui, |ui| {

@@ -17,6 +17,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Timeline};
 use powerband_app::figures;
 use powerband_app::items::MenuTarget;
+use powerband_app::kernels::ProfileRef;
 use powerband_app::timeline::{OpenTrace, TimelineSelection, TraceId, TraceReading, TraceView};
 use powerband_findings::chart::figure::Drawing;
 
@@ -38,7 +39,12 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 tools::title(ui, app, current, &mut changes);
             });
             tools::show(ui, app, current, &mut changes);
-            ui.add_space(space::SMALL);
+            ui.add_space(space::TINY);
+            if let Some((session, profile)) = current.1.owner {
+                let profile = ProfileRef { session, profile };
+                super::limit_line::show(ui, app, profile, actions);
+            }
+            ui.add_space(space::TINY);
             reading(ui, app, &mut changes);
             body(ui, app, current, &mut changes, actions);
         }

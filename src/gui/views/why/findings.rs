@@ -120,7 +120,10 @@ fn unsaid(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) 
             let more = found.abstained.len() - REASONS;
             label::faint(ui, &format!("and {more} more"));
         }
-        if !found.has_roofs {
+        // Nothing here measures what another machine reaches.
+        let session = app.shared.sessions.get(found.looking.session);
+        let is_from_here = session.is_some_and(|open| open.session.imported.is_none());
+        if !found.has_roofs && is_from_here {
             let can_measure = powerband_app::roofs::can_measure(&app.settings, &app.shared);
             if button::plain_if(ui, can_measure, None, "Measure roofs").clicked() {
                 actions.push(Action::Roofs(Roofs::Measure));

@@ -4,6 +4,8 @@ mod experiments;
 mod findings;
 mod nodes;
 
+pub(super) use nodes::sign;
+
 use eframe::egui::{ComboBox, RichText, Ui};
 
 use crate::gui::icon;

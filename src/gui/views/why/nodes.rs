@@ -56,7 +56,7 @@ pub(super) fn table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
 }
 
 /// The marker of a class; a ring in grey where nothing is said.
-pub(super) fn sign(ui: &mut Ui, bound: Option<Bound>) {
+pub(in crate::gui::views) fn sign(ui: &mut Ui, bound: Option<Bound>) {
     let (rect, _) = ui.allocate_exact_size(vec2(12.0, 16.0), Sense::hover());
     let roles = theme::roles(ui);
     if let Some(index) = bound.and_then(figure::bound_colour) {

@@ -51,7 +51,7 @@ pub struct RoofLine {
     pub kind: LineKind,
     /// What it counts.
     pub unit: LineUnit,
-    /// What it is, with what it was measured with: `f32 product of ONNX Runtime, 2 threads`.
+    /// What it is, with what it was measured with: `fp32 GEMM of ONNX Runtime, 2 threads`.
     pub title: String,
     /// Height, in units a second.
     pub per_s: f64,
@@ -76,7 +76,10 @@ impl RoofLine {
     /// Its height with its unit.
     pub fn height(&self) -> String {
         match self.unit {
-            LineUnit::OperationsPerS => operations_per_s(self.per_s),
+            LineUnit::OperationsPerS => {
+                let numbers = self.numbers.unwrap_or(NumberFormat::F32);
+                numbers.rate_text(self.per_s)
+            }
             LineUnit::BytesPerS => bytes_per_s(self.per_s),
         }
     }
@@ -159,7 +162,7 @@ impl RoofLine {
             kind: LineKind::Engine,
             unit: LineUnit::OperationsPerS,
             title: format!(
-                "best {} product of {}{}",
+                "best {} GEMM of {}{}",
                 roof.numbers,
                 roof.version,
                 with(roof.threads)
@@ -179,29 +182,9 @@ fn with(threads: usize) -> String {
     }
 }
 
-/// Operations a second as they are shown.
-pub fn operations_per_s(per_s: f64) -> String {
-    let (value, unit) = scaled(per_s, ["OP/s", "kOP/s", "MOP/s", "GOP/s", "TOP/s"]);
-    format!("{} {unit}", humanize::value(value))
-}
-
 /// Bytes a second as they are shown, in powers of ten as data sheets have them.
 pub fn bytes_per_s(per_s: f64) -> String {
-    let (value, unit) = scaled(per_s, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]);
-    format!("{} {unit}", humanize::value(value))
-}
-
-fn scaled(value: f64, units: [&'static str; 5]) -> (f64, &'static str) {
-    let mut scaled = value;
-    let mut found = units[0];
-    for unit in units.into_iter().skip(1) {
-        if scaled < 1000.0 {
-            break;
-        }
-        scaled /= 1000.0;
-        found = unit;
-    }
-    (scaled, found)
+    humanize::with_prefix(per_s, "B/s")
 }
 
 /// What one more node costs that does nothing.

@@ -5,7 +5,7 @@ use powerband_core::domain::work::Work;
 use serde::Serialize;
 
 use super::bound::{Bound, bound_or_reason};
-use super::lines::{LaunchCost, RoofLine, bytes_per_s, operations_per_s};
+use super::lines::{LaunchCost, RoofLine, bytes_per_s};
 
 /// A node whose floors lie below this share of its time is limited by none of them.
 pub const NEITHER_BELOW: f64 = 0.35;
@@ -225,8 +225,8 @@ pub fn formula(work: Work, calls: f64, floor: Floor, lines: &NodeLines) -> Strin
     if let Some(line) = lines.compute.as_ref().filter(|_| work.operations > 0) {
         parts.push(format!(
             "{} ÷ {} = {}",
-            operations(work.operations),
-            operations_per_s(line.per_s),
+            operations(work),
+            work.numbers.rate_text(line.per_s),
             humanize::duration_ns(floor.compute_ns)
         ));
     }
@@ -253,16 +253,14 @@ pub fn formula(work: Work, calls: f64, floor: Floor, lines: &NodeLines) -> Strin
     )
 }
 
-/// An amount of operations.
-pub fn operations(amount: u64) -> String {
-    let text = operations_per_s(amount as f64);
-    text.trim_end_matches("/s").to_owned()
+/// The operations of some work.
+pub fn operations(work: Work) -> String {
+    humanize::with_prefix(work.operations as f64, work.numbers.operation_unit())
 }
 
 /// An amount of bytes, in powers of ten as bandwidths have them.
 pub fn bytes(amount: u64) -> String {
-    let text = bytes_per_s(amount as f64);
-    text.trim_end_matches("/s").to_owned()
+    humanize::with_prefix(amount as f64, "B")
 }
 
 #[cfg(test)]

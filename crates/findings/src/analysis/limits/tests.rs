@@ -203,7 +203,7 @@ fn what_was_faster_than_a_roof_raises_it() {
         .unwrap()
         .line;
     assert!(
-        line.contains("raised to what MatMul reached (133 GOP/s)"),
+        line.contains("raised to what MatMul reached (133 GFLOP/s)"),
         "{line}"
     );
     assert!(
@@ -507,7 +507,7 @@ fn a_trace_of_a_known_card_is_held_against_what_is_published() {
         (Ok(Bound::Compute), Some(0.8))
     );
     assert!(
-        node.line.contains("published f32 peak of A10"),
+        node.line.contains("published fp32 peak of A10"),
         "{}",
         node.line
     );

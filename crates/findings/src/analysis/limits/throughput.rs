@@ -14,7 +14,7 @@ const OPERATIONS_A_MAC: f64 = 2.0;
 pub struct ThroughputRoof {
     /// Where it comes from.
     pub kind: LineKind,
-    /// What it is: `best f32 product of ONNX Runtime 1.31.0, 2 threads`.
+    /// What it is: `best fp32 GEMM of ONNX Runtime 1.31.0, 2 threads`.
     pub title: String,
     /// Items a second.
     pub per_s: f64,

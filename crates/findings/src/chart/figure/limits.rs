@@ -3,7 +3,6 @@
 use super::make::profile;
 use super::{Drawing, FigureInputs};
 use crate::analysis::limits::bound::Bound;
-use crate::analysis::limits::lines::operations_per_s;
 use crate::analysis::limits::node::NodeLimit;
 use crate::analysis::limits::wall::{WallKind, WallTime};
 use crate::analysis::limits::{self, Limits};
@@ -116,10 +115,12 @@ fn node_tooltip(node: &NodeLimit) -> String {
         Ok(bound) => humanize::capitalised(bound.title()),
         Err(reason) => format!("Not known: {reason}"),
     });
-    if let (Some(per_s), Some((low, high))) = (node.achieved_per_s, node.intensity) {
+    if let (Some(per_s), Some((low, high)), Some(work)) =
+        (node.achieved_per_s, node.intensity, node.work)
+    {
         lines.push(format!(
             "{}, {} to {} FLOP/B",
-            operations_per_s(per_s),
+            work.numbers.rate_text(per_s),
             humanize::value(low),
             humanize::value(high)
         ));

@@ -1,0 +1,79 @@
+//! What limits the profile that is shown, in one line with how it is known, and the way to why.
+
+use eframe::egui::{Align, Layout, RichText, Ui, vec2};
+
+use super::why::sign;
+use crate::gui::icon;
+use crate::gui::theme;
+use crate::gui::widgets::{button, label};
+use powerband_app::App;
+use powerband_app::action::{Action, Shell};
+use powerband_app::kernels::ProfileRef;
+use powerband_app::screen::Screen;
+
+/// Height of the line, whether something is known yet or not.
+const HEIGHT: f32 = 28.0;
+
+/// Shows it for a profile.
+pub(super) fn show(ui: &mut Ui, app: &App, profile: ProfileRef, actions: &mut Vec<Action>) {
+    let size = vec2(ui.available_width() - super::EDGE, HEIGHT);
+    let layout = Layout::right_to_left(Align::Center);
+    ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.set_min_height(HEIGHT);
+        why_button(ui, app, actions);
+        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+            line(ui, app, profile);
+        });
+    });
+}
+
+fn line(ui: &mut Ui, app: &App, profile: ProfileRef) {
+    let why = &app.profile.why;
+    let found = why.found.result.as_ref();
+    let Some(found) = found.filter(|found| found.looking.profile_ref() == Some(profile)) else {
+        if why.found.busy().is_some() {
+            label::quiet_line(ui, "Looking for what limits it…");
+        }
+        return;
+    };
+    match found.main_finding() {
+        Some(finding) => {
+            sign(ui, finding.bound);
+            let roles = theme::roles(ui);
+            let sentence = RichText::new(&finding.sentence).color(roles.text);
+            let basis = finding.basis.title();
+            let room = ui.available_width() - BASIS;
+            ui.scope(|ui| {
+                ui.set_max_width(room);
+                let sentence = eframe::egui::Label::new(sentence).truncate();
+                ui.add(sentence.show_tooltip_when_elided(false))
+                    .on_hover_text(finding.full_text());
+            });
+            label::faint(ui, basis);
+        }
+        None => {
+            let reason = found.abstained.first().map_or("", String::as_str);
+            label::quiet_line(ui, &format!("What limits it is not known: {reason}"));
+        }
+    }
+}
+
+/// Width of how it is known.
+const BASIS: f32 = 92.0;
+
+/// *Why* at the right where there is room for two screens, else in place of this one.
+fn why_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let is_shown = app.shared.shows(Screen::Why);
+    let response = ui.add_enabled_ui(!is_shown, |ui| button::labelled(ui, Some(icon::WHY), "Why"));
+    let response = response.inner.accessible_name("Why is it limited so");
+    if response
+        .on_hover_text("The roofline, the wall time in parts and all findings")
+        .clicked()
+    {
+        actions.push(if app.shared.window.has_room_for_two {
+            Action::Shell(Shell::Divide(Some(Screen::Why)))
+        } else {
+            Action::Go(Screen::Why)
+        });
+    }
+}
