@@ -1,5 +1,7 @@
 //! The doors of the application: what lies behind each of them.
 
+use std::collections::VecDeque;
+
 use crate::App;
 use crate::compare::CompareState;
 use crate::curves::CurvesState;
@@ -16,6 +18,7 @@ use crate::plan::{Draft, Planner};
 use crate::roofs::RoofsState;
 use crate::run::LiveRun;
 use crate::run::programs::ProgramsQuestion;
+use crate::run::queue::QueuedRun;
 use crate::shared::Shared;
 use crate::timeline::TimelineState;
 use crate::why::WhyState;
@@ -46,6 +49,8 @@ pub struct BenchDoor {
     pub planner: Planner,
     /// The run in progress, or the last one.
     pub run: Option<LiveRun>,
+    /// Plans that wait for it.
+    pub queue: VecDeque<QueuedRun>,
     /// How many runs were begun in this window.
     pub n_runs: u32,
     /// The programs that the window asks for before a run.
@@ -62,6 +67,7 @@ impl BenchDoor {
         Self {
             planner: Planner::new(draft),
             run: None,
+            queue: VecDeque::new(),
             n_runs: 0,
             programs: None,
             elsewhere: Vec::new(),

@@ -44,6 +44,7 @@ mod plan_by_hand;
 mod plan_form;
 mod plan_inputs;
 mod programs;
+mod queue;
 mod reach;
 mod recipes;
 mod reports;

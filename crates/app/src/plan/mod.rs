@@ -103,7 +103,7 @@ impl Planner {
     }
 
     /// Why the plan cannot be run, by what is typed and what is known of its model.
-    fn obstacle(&self) -> Option<String> {
+    pub(crate) fn obstacle(&self) -> Option<String> {
         match (self.draft.request(), &self.facts) {
             (Err(faults), _) => faults.into_iter().next().map(|fault| fault.text),
             (Ok(_), ModelFacts::Refused(reason)) => Some(reason.clone()),

@@ -12,6 +12,12 @@ pub enum RunAction {
     Start,
     /// Measures the plan in jobs of Slurm, which go on without this window.
     Detach,
+    /// Queues the plan as it is now behind the run in progress.
+    Queue,
+    /// Takes a plan out of the queue, by its place.
+    Unqueue(usize),
+    /// Starts the next plan of the queue.
+    StartNext,
     /// Measures ResNet-50 on the best that is here, with the quick preset: see `runner::first`.
     StartFirst,
     /// Pauses after the current round.

@@ -11,6 +11,21 @@ pub(crate) const ALL: &[Command] = &[
             Err(reason) => Err(reason),
         }
     }),
+    command("queue", "Queue the plan behind the run", "", |app| {
+        app.can_queue().map(|()| Action::Run(RunAction::Queue))
+    }),
+    command(
+        "start-next",
+        "Start the next plan of the queue",
+        "",
+        |app| {
+            idle(app)?;
+            if app.bench.queue.is_empty() {
+                return Err("no plan waits");
+            }
+            Ok(Action::Run(RunAction::StartNext))
+        },
+    ),
     command(
         "detach",
         "Detach the run: measure in a job of Slurm",

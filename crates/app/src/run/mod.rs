@@ -6,16 +6,18 @@ mod concurrent_runs;
 mod log;
 pub(crate) mod palette;
 pub mod programs;
+pub mod queue;
+mod stage;
 pub mod states;
 mod table;
 mod update;
 mod work;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::log::LogLine;
+pub use self::stage::Stage;
 use self::states::CaseFilter;
 use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
@@ -40,34 +42,6 @@ const STRIP_SAMPLES: usize = 400;
 const LANES_NS: u64 = 120_000_000_000;
 /// A step shows its duration from this one on.
 const WORTH_TELLING_NS: u64 = 5_000_000_000;
-
-/// The stage of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The model is being opened and the engines are looked up.
-    Preparing,
-    /// Workers are measuring.
-    Measuring,
-    Paused,
-    /// Asked to stop; the workers are being ended.
-    Stopping,
-    /// Over and saved.
-    Saved(PathBuf),
-    /// Over, and why it could not be saved.
-    NotSaved(String),
-    /// Never began, and why.
-    Refused(String),
-}
-
-impl Stage {
-    /// Whether workers may still be measuring.
-    pub fn is_going_on(&self) -> bool {
-        matches!(
-            self,
-            Self::Preparing | Self::Measuring | Self::Paused | Self::Stopping
-        )
-    }
-}
 
 /// A run in progress or finished.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ impl App {
     /// Asks for the programs of a run that are not known; returns whether it asked.
     pub(crate) fn asks_for_programs(&mut self, run: &RunAction) -> bool {
         let setups = match run {
-            RunAction::Start | RunAction::Detach => self
+            RunAction::Start | RunAction::Queue | RunAction::Detach => self
                 .bench
                 .planner
                 .draft
@@ -56,7 +56,8 @@ impl App {
             &self.shared.place.paths,
             &program_lines(&setups.unwrap_or_default()),
         );
-        if lines.is_empty() || self.is_running() {
+        let waits = *run == RunAction::Queue;
+        if lines.is_empty() || (self.is_running() && !waits) {
             return false;
         }
         self.bench.programs = Some(ProgramsQuestion {
@@ -80,7 +81,9 @@ impl App {
         // Prepared as what was typed, they are remembered. Rounds of a session are read from its file once more, which
         // may have changed since: then it is refused.
         match &question.run {
-            RunAction::Start | RunAction::Detach => self.begin(&question.run, ProgramTrust::Typed),
+            RunAction::Start | RunAction::Queue | RunAction::Detach => {
+                self.begin(&question.run, ProgramTrust::Typed);
+            }
             run => {
                 let paths = &self.shared.place.paths;
                 let remembered = remember(paths, &programs::folder(), &question.lines);

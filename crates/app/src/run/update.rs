@@ -32,6 +32,13 @@ impl App {
                     self.begin(run, ProgramTrust::File);
                 }
             }
+            RunAction::Queue => {
+                if self.can_queue().is_ok() && !self.asks_for_programs(run) {
+                    self.begin(run, ProgramTrust::File);
+                }
+            }
+            RunAction::Unqueue(place) => self.unqueue(*place),
+            RunAction::StartNext => self.start_next(),
             RunAction::Start
             | RunAction::StartFirst
             | RunAction::More(..)
@@ -111,6 +118,7 @@ impl App {
                     });
                 }
             }
+            RunAction::Queue => self.queue_plan(programs),
             RunAction::StartFirst => self.start(self.first_request()),
             RunAction::More(id, rounds) => self.add_rounds(*id, *rounds, programs),
             RunAction::Again(before, after) => {
@@ -131,7 +139,7 @@ impl App {
         }
     }
 
-    fn start(&mut self, request: RunRequest) {
+    pub(super) fn start(&mut self, request: RunRequest) {
         let title = request
             .name
             .clone()
@@ -278,6 +286,9 @@ impl App {
                 }
             }
             RunAction::Start
+            | RunAction::Queue
+            | RunAction::Unqueue(_)
+            | RunAction::StartNext
             | RunAction::Detach
             | RunAction::StartFirst
             | RunAction::Why(_)
@@ -443,6 +454,7 @@ impl App {
                 self.shared.outputs.push(WindowRequest::Close);
             }
         }
+        self.go_on_with_queue();
     }
 
     /// Offers to recover what interrupted runs measured, until that is done or dismissed.

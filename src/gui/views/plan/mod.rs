@@ -5,6 +5,7 @@ mod cases;
 mod controls;
 mod keys;
 mod matrix;
+mod running;
 mod setups;
 mod sweeps;
 
@@ -25,6 +26,8 @@ const SIDE: f32 = 328.0;
 const NARROW: f32 = 820.0;
 /// In a card up to this width, the path of a model has a row of its own.
 const NARROW_CARD: f32 = 520.0;
+/// The room that the estimate needs in the first row, with the tabs.
+const ESTIMATE: f32 = 340.0;
 /// Width of a field for a number.
 const NUMBER: f32 = 60.0;
 /// Width of the list of built-in networks, and what else stands in its row at the least.
@@ -56,6 +59,7 @@ fn two_columns(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Chang
     let mut sized = Vec::new();
     super::columns(ui, app, &mut sized, |ui, is_side, _| {
         if is_side {
+            running::show(ui, app, changes.actions);
             card(ui, |ui| cost(ui, app, faults));
             card(ui, |ui| care::show(ui, app, faults, changes.edits));
             card(ui, |ui| kept(ui, app, changes.edits));
@@ -74,6 +78,7 @@ fn one_column(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Change
         measured(ui, app, faults, changes);
         let whole = ui.available_width();
         if whole < 2.0 * SIDE + space::MEDIUM {
+            running::show(ui, app, changes.actions);
             card(ui, |ui| cost(ui, app, faults));
             card(ui, |ui| care::show(ui, app, faults, changes.edits));
             card(ui, |ui| kept(ui, app, changes.edits));
@@ -83,6 +88,7 @@ fn one_column(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Change
                 ui.spacing_mut().item_spacing.x = space::MEDIUM;
                 ui.allocate_ui(half, |ui| {
                     ui.vertical(|ui| {
+                        running::show(ui, app, changes.actions);
                         card(ui, |ui| cost(ui, app, faults));
                         card(ui, |ui| kept(ui, app, changes.edits));
                     });
@@ -120,14 +126,27 @@ fn card(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
 
 fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<PlanEdit>) {
     super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
-        super::in_order(ui, 5, |ui, place| match place {
-            0 => undo(ui, app, edits),
-            1 => redo(ui, app, edits),
-            2 => keep(ui, edits),
-            3 => detach(ui, app, actions),
+        super::in_order(ui, 6, |ui, place| match place {
+            0 => estimate_line(ui, app),
+            1 => undo(ui, app, edits),
+            2 => redo(ui, app, edits),
+            3 => keep(ui, edits),
+            4 => detach(ui, app, actions),
             _ => start(ui, app, actions),
         });
     });
+}
+
+/// The estimate where it stays in sight, if there is room beside the tabs.
+fn estimate_line(ui: &mut Ui, app: &App) {
+    let Some(plan) = app.planned().filter(|_| ui.available_width() > ESTIMATE) else {
+        return;
+    };
+    let refused = app.settings.machine.refused(&plan);
+    let estimate = app.estimate(&app.without_refused_points(&plan), &refused);
+    if estimate.cases > 0 {
+        label::faint(ui, &estimate.to_string()).on_hover_text("The estimate of this plan");
+    }
 }
 
 fn undo(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
@@ -166,14 +185,19 @@ fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
+/// The estimate stays in sight beside what starts the run; while one is in progress the plan is queued behind it.
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.is_running() {
+        let button = button::plain_if(ui, app.can_queue(), Some(icon::RUN), "Queue");
+        let button =
+            button.on_hover_text("Starts the plan as it is now, after the run in progress");
+        if button.clicked() {
+            actions.push(Action::Run(RunAction::Queue));
+        }
+        return;
+    }
     let obstacle = app.plan_obstacle();
-    let reason = if app.is_running() {
-        Some("a run is in progress")
-    } else {
-        obstacle.as_deref()
-    };
-    if let Some(reason) = reason {
+    if let Some(reason) = obstacle.as_deref() {
         button::plain_if(ui, Err(reason), Some(icon::RUN), "Start the run");
     } else if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
         actions.push(Action::Run(RunAction::Start));
@@ -409,7 +433,7 @@ fn kept(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Saved plans");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if button::small_icon(ui, icon::ADD, "New plan").clicked() {
+            if button::labelled(ui, Some(icon::ADD), "New plan").clicked() {
                 edits.push(PlanEdit::Clear);
             }
         });

@@ -170,17 +170,22 @@ fn header(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     if let Some(progress) = run.progress.as_ref().filter(|_| run.stage.is_going_on()) {
         ui.add_space(space::SMALL);
         let width = ui.available_width() - super::EDGE;
-        let (rect, response) = ui.allocate_exact_size(vec2(width, 4.0), egui::Sense::hover());
-        let share = progress.share as f32;
-        response.widget_info(|| egui::WidgetInfo::slider(true, f64::from(share), "Progress"));
-        let roles = theme::roles(ui);
-        ui.painter().rect_filled(rect, 2.0, roles.line);
-        let done = egui::Rect::from_min_size(rect.min, vec2(width * share.clamp(0.0, 1.0), 4.0));
-        ui.painter().rect_filled(done, 2.0, roles.accent);
+        progress_bar(ui, width, progress.share);
     }
 }
 
-fn state_words(run: &LiveRun) -> String {
+/// How much of a run is done, as a thin bar.
+pub(super) fn progress_bar(ui: &mut Ui, width: f32, share: f64) {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, 4.0), egui::Sense::hover());
+    response.widget_info(|| egui::WidgetInfo::slider(true, share, "Progress"));
+    let roles = theme::roles(ui);
+    ui.painter().rect_filled(rect, 2.0, roles.line);
+    let done = vec2(width * (share as f32).clamp(0.0, 1.0), 4.0);
+    let done = egui::Rect::from_min_size(rect.min, done);
+    ui.painter().rect_filled(done, 2.0, roles.accent);
+}
+
+pub(super) fn state_words(run: &LiveRun) -> String {
     let elapsed = humanize::clock_time(run.elapsed_ns() as f64 / 1e9);
     let left = run
         .left_words()
@@ -236,7 +241,7 @@ fn control_buttons(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     });
 }
 
-fn stop(ui: &mut Ui, actions: &mut Vec<Action>) {
+pub(super) fn stop(ui: &mut Ui, actions: &mut Vec<Action>) {
     if button::labelled(ui, Some(icon::STOP), "Stop").clicked() {
         actions.push(Action::Run(RunAction::Stop));
     }
@@ -250,7 +255,7 @@ fn skip(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     }
 }
 
-fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
+pub(super) fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if run.control.is_paused() {
         if button::primary(ui, Some(icon::RUN), "Resume").clicked() {
             actions.push(Action::Run(RunAction::Resume));
