@@ -495,7 +495,7 @@ pub(crate) struct ModelArgs {
     /// torch, or torch,module=nets:tiny. Needs --write.
     #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch", "shapes", "inputs", "batch_axis", "calibration", "ranges", "keep_float"])]
     pub export_from: Option<String>,
-    /// Precision: float, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
+    /// Precision: fp32, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
     #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
     pub precision: Precision,
     /// With this batch size written into it.

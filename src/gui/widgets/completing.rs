@@ -177,8 +177,8 @@ fn take(
     let cursor = CCursor::new(letters);
     state.cursor.set_char_range(Some(CCursorRange::one(cursor)));
     state.store(ui.ctx(), id);
-    // A key is followed by its value.
-    memory.is_open = proposal.value.ends_with(['=', '.']);
+    // A key is followed by its value, and a folder by what is in it.
+    memory.is_open = proposal.value.ends_with(['=', '.', '/']);
     memory.chosen = 0;
     Some(text)
 }

@@ -56,7 +56,7 @@ fn controls_write_the_text() {
         "two fields, two steps"
     );
     desk.click("Precision of setup 1");
-    desk.click("float");
+    desk.click("fp32");
     assert_eq!(text(&desk), "ort:cpu", "the default is not written");
     desk.click("Graph optimisation of setup 1");
     desk.click("basic");
@@ -209,7 +209,7 @@ fn what_is_not_here_is_greyed_with_the_reason() {
 fn a_matrix_adds_setups_in_one_step() {
     let mut desk = with_one();
     desk.click("Matrix…");
-    for value in ["float", "fp16", "int8"] {
+    for value in ["fp32", "fp16", "int8"] {
         desk.click(&format!("Precision {value}, add"));
     }
     desk.fill("Values of Threads", "1, 2");
@@ -256,7 +256,7 @@ fn three_precisions_take_five_clicks() {
     desk.act(Action::Plan(PlanEdit::Remove(0)));
     for name in [
         "Matrix…",
-        "Precision float, add",
+        "Precision fp32, add",
         "Precision fp16, add",
         "Precision int8, add",
     ] {

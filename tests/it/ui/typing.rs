@@ -311,3 +311,33 @@ fn the_thirtieth_series_can_be_hidden() {
     assert!(desk.find("Series setup 30").is_none());
     assert!(!is_shown(&desk), "it is hidden all the same");
 }
+
+#[test]
+fn a_path_completes_with_tab_and_a_wrong_one_stays() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("deep folder")).expect("a folder");
+    home.write("deep folder/one.ron", "no session");
+    home.write("deep folder/other.ron", "no session");
+    let folder = home.path("");
+    let mut desk = Desk::awake(home, Vec::new());
+    desk.press("Ctrl+O");
+    desk.see("Tab completes it");
+    let typed = |desk: &Desk| desk.value("Path");
+    desk.type_text(&format!(
+        "{}/de",
+        folder.display().to_string().trim_end_matches('/')
+    ));
+    desk.steps(2);
+    desk.press("Tab");
+    desk.steps(2);
+    assert!(typed(&desk).ends_with("/deep folder/"), "{}", typed(&desk));
+    desk.see("Complete one.ron");
+    desk.type_text("ot");
+    desk.steps(2);
+    desk.press("Tab");
+    assert!(typed(&desk).ends_with("/deep folder/other.ron"));
+    desk.type_text("x");
+    desk.press("Enter");
+    desk.see("There is no ");
+    assert!(typed(&desk).ends_with("other.ronx"));
+}

@@ -186,10 +186,7 @@ mod tests {
         let app = app();
         assert_eq!(titles(&app, "to"), ["torch"]);
         assert_eq!(titles(&app, "ort:cpu,prec"), ["precision="]);
-        assert_eq!(
-            titles(&app, "ort:cpu,precision="),
-            ["float", "fp16", "int8"]
-        );
+        assert_eq!(titles(&app, "ort:cpu,precision="), ["fp32", "fp16", "int8"]);
         assert_eq!(titles(&app, "torch,mode=fp16+com"), ["compile"]);
         assert_eq!(titles(&app, "ort:cpu,opt=none"), [""; 0], "complete");
         assert_eq!(titles(&app, "ort:cpu,threads=2"), [""; 0], "a number");

@@ -331,7 +331,7 @@ pub(super) mod tests {
         app.bench.planner.edit(PlanEdit::Add("ort:cpu".to_owned()));
         fill(
             &mut app,
-            &[("precision", "float, fp16, int8"), ("threads", "1..2")],
+            &[("precision", "fp32, fp16, int8"), ("threads", "1..2")],
         );
         assert_eq!(app.matrix_adds().len(), 6);
         app.matrix(MatrixEdit::Add);

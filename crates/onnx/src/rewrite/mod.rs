@@ -51,7 +51,7 @@ impl Precision {
 
     const fn word(self) -> &'static str {
         match self {
-            Self::Float => "float",
+            Self::Float => "fp32",
             Self::Fp16 => "fp16",
             Self::Int8 => "int8",
         }
@@ -66,7 +66,7 @@ impl fmt::Display for Precision {
 
 /// A word that names no precision.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("no such precision: {0:?}. Say float, fp16 or int8")]
+#[error("no such precision: {0:?}. Say fp32, fp16 or int8")]
 pub struct UnknownPrecision(pub String);
 
 impl FromStr for Precision {

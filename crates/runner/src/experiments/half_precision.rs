@@ -34,7 +34,10 @@ fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
         }
         "rten" => Err("rten computes in 32-bit floats alone".to_owned()),
         _ => {
-            if let Some(precision) = subject.option("precision").filter(|p| *p != "float") {
+            if let Some(precision) = subject
+                .option("precision")
+                .filter(|p| !["fp32", "float"].contains(p))
+            {
                 return Err(format!("it computes in {precision} already"));
             }
             subject

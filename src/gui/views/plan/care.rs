@@ -135,7 +135,7 @@ fn accuracy(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 fn help(preset: PresetName) -> &'static str {
     match preset {
         PresetName::Quick => "A first look: about a second per case, in five rounds over 15 s.",
-        PresetName::Standard => "For decisions: until the median is known to ±1 %.",
+        PresetName::Standard => "For decisions: until the median is known to ±1\u{a0}%.",
         PresetName::Publish => "For publication: a minute or more per case, up to p99.",
     }
 }
