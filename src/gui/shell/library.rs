@@ -172,14 +172,14 @@ fn open_entry(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Acti
 
 /// The name of an open session; a click shows its curves, its menu has its other screens.
 fn open_name(ui: &mut Ui, app: &App, open: &OpenSession, actions: &mut Vec<Action>) {
-    let name = Label::new(&open.session.name)
-        .truncate()
-        .sense(Sense::click_and_drag());
+    let name = label::fitted(ui, &open.session.name, ui.available_width());
+    let name = Label::new(name).truncate().sense(Sense::click_and_drag());
     let response = ui.add(name).on_hover_cursor(egui::CursorIcon::PointingHand);
     // A side of a comparison takes it.
     response.dnd_set_drag_payload(open.id);
     let named = format!("Curves of {}", open.session.name);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::accesskit::Role::Button, true, &named));
+    let response = response.on_hover_text(&open.session.name);
     if response.clicked() {
         actions.push(Action::Go(Screen::Curves));
     }

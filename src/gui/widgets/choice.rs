@@ -1,19 +1,13 @@
 //! A choice among names: the chosen one, cut in its middle where it is long, and a list that can be searched by typing.
 
-use eframe::egui::{
-    Align, Color32, ComboBox, Id, Key, Modifiers, PopupCloseBehavior, Response, Ui,
-};
+use eframe::egui::{Align, ComboBox, Id, Key, Modifiers, PopupCloseBehavior, Response, Ui};
 
-use super::{field, marker};
-use crate::gui::theme::{self, text};
-use powerband_core::base::humanize;
+use super::{field, label, marker};
 
 /// A list longer than this can be searched.
 const SEARCHED: usize = 8;
 /// Width of the button beside its text: its arrow and its margins.
 const BESIDE_TEXT: f32 = 46.0;
-/// Fewest letters of a name that is cut.
-const FEWEST: usize = 8;
 
 /// The button that opens the list.
 pub(crate) struct Choice<'a> {
@@ -45,7 +39,7 @@ impl Choice<'_> {
             .width(self.width)
             .truncate()
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-            .selected_text(fitted(ui, self.shown, room));
+            .selected_text(label::fitted(ui, self.shown, room));
         let shown = field::within(ui, self.width, |ui| {
             combo.show_ui(ui, |ui| list(ui, id, self.name, &rows()))
         });
@@ -98,27 +92,4 @@ fn list(ui: &mut Ui, id: Id, name: &str, rows: &[ChoiceRow]) -> Option<usize> {
         ui.close();
     }
     taken
-}
-
-/// A name that fits into this width, cut in its middle: names often differ at their end.
-fn fitted(ui: &Ui, name: &str, width: f32) -> String {
-    let measured = |shown: &str| {
-        let font = theme::text_font(text::BODY);
-        let galley = ui
-            .painter()
-            .layout_no_wrap(shown.to_owned(), font, Color32::PLACEHOLDER);
-        galley.size().x
-    };
-    let whole = measured(name);
-    if whole <= width {
-        return name.to_owned();
-    }
-    let mut letters = (name.chars().count() as f32 * width / whole) as usize;
-    loop {
-        let short = humanize::shorten_middle(name, letters);
-        if letters <= FEWEST || measured(&short) <= width {
-            return short;
-        }
-        letters -= 1;
-    }
 }

@@ -7,6 +7,7 @@ use eframe::egui::{
 };
 
 use crate::gui::theme::{self, space, text};
+use powerband_core::base::humanize;
 
 /// How large the unit of a large number is beside it, and how far from it.
 const UNIT_SHARE: f32 = 0.6;
@@ -98,6 +99,32 @@ pub(crate) fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String
     let label = Label::new(words).truncate();
     ui.add(label.show_tooltip_when_elided(false))
         .on_hover_text(hover.into())
+}
+
+/// Fewest letters of a name that is cut.
+const FEWEST: usize = 8;
+
+/// A name that fits into this width, cut in its middle: names often differ at their end.
+pub(crate) fn fitted(ui: &Ui, name: &str, width: f32) -> String {
+    let measured = |shown: &str| {
+        let font = theme::text_font(text::BODY);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(shown.to_owned(), font, Color32::PLACEHOLDER);
+        galley.size().x
+    };
+    let whole = measured(name);
+    if whole <= width {
+        return name.to_owned();
+    }
+    let mut letters = (name.chars().count() as f32 * width / whole) as usize;
+    loop {
+        let short = humanize::shorten_middle(name, letters);
+        if letters <= FEWEST || measured(&short) <= width {
+            return short;
+        }
+        letters -= 1;
+    }
 }
 
 /// Small words that only help.

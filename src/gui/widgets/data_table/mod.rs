@@ -492,24 +492,32 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         return;
     }
     let text = cell.shown_text();
-    let response = if is_number {
+    let note = humanize::capitalised(&cell.note);
+    let flags = |ui: &mut Ui| {
+        if let Some(Sign::Flags(raised)) = &cell.sign {
+            flags::mark(ui, raised);
+        }
+    };
+    let (response, hover) = if is_number {
         let response = table::number(ui, text);
-        if let Some(Sign::Flags(raised)) = &cell.sign {
-            flags::mark(ui, raised);
-        }
-        response
+        flags(ui);
+        (response, note)
     } else {
-        if let Some(Sign::Flags(raised)) = &cell.sign {
-            flags::mark(ui, raised);
-        }
+        flags(ui);
         let known = cell.text.is_some().then(|| color(ui, cell.tone));
         let color = known.unwrap_or_else(|| theme::roles(ui).faint);
-        let words = RichText::new(text).color(color);
-        let label = Label::new(words).truncate().selectable(false);
-        ui.add(label.show_tooltip_when_elided(cell.note.is_empty()))
+        let shown = label::fitted(ui, text, ui.available_width());
+        let label = Label::new(RichText::new(&shown).color(color));
+        let label = label.truncate().selectable(false);
+        let response = ui.add(label.show_tooltip_when_elided(false));
+        // Programs read names that were cut before.
+        let full = cell.plain.as_deref().unwrap_or(text);
+        let is_cut = shown.contains('…') && !note.contains(full);
+        let full = if is_cut { full } else { "" };
+        (response, format!("{full}\n{note}").trim().to_owned())
     };
-    if !cell.note.is_empty() {
-        response.on_hover_text(humanize::capitalised(&cell.note));
+    if !hover.is_empty() {
+        response.on_hover_text(hover);
     }
 }
 
