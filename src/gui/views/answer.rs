@@ -99,16 +99,21 @@ fn changes(ui: &mut Ui, found: &Headline) {
         ui.add(Label::new(text).wrap());
         ui.add_space(space::TINY);
     }
-    if found.unchanged.is_empty() {
-        return;
-    }
     ui.add_space(space::TINY);
-    let title = RichText::new("The same on both sides").color(theme::roles(ui).quiet);
-    CollapsingHeader::new(title).id_salt("same").show(ui, |ui| {
-        for Change { what, text } in &found.unchanged {
-            label::pair(ui, what, text);
+    for (title, list) in [
+        ("Known on one side only", &found.one_sided),
+        ("The same on both sides", &found.unchanged),
+    ] {
+        if list.is_empty() {
+            continue;
         }
-    });
+        let words = RichText::new(title).color(theme::roles(ui).quiet);
+        CollapsingHeader::new(words).id_salt(title).show(ui, |ui| {
+            for Change { what, text } in list {
+                label::pair(ui, what, text);
+            }
+        });
+    }
 }
 
 /// Least height of a line of notes.

@@ -56,7 +56,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
-        let helps = fleet::empty_help(&app.shared.sessions);
+        let helps = fleet::empty_help(&app.shared.sessions, app.compare.fleet.each_session);
         label::empty(ui, icon::FLEET, "No case of several machines", helps);
         if button::labelled(ui, Some(icon::PLAN), "Plan setups with where=").clicked() {
             actions.push(Action::Go(Screen::Plan));

@@ -25,9 +25,10 @@ fn the_run_stands_beside_the_plan_and_the_next_plan_waits_for_it() {
     named(&mut desk, "First");
     desk.app_mut().bench.planner.draft.rounds = "6".to_owned();
     desk.act(Action::Run(RunAction::Start));
+    // It waits until all is queued.
+    desk.act(Action::Run(RunAction::Pause));
     desk.act(Action::Go(Screen::Plan));
     desk.see("Show the run");
-    desk.see("Estimate");
     named(&mut desk, "Second");
     desk.click("Queue");
     desk.hear("Second starts after the run in progress");
@@ -36,6 +37,7 @@ fn the_run_stands_beside_the_plan_and_the_next_plan_waits_for_it() {
     desk.click("Take Third out of the queue");
     // What is changed later is another plan.
     named(&mut desk, "Fourth");
+    desk.act(Action::Run(RunAction::Resume));
     desk.step_until("the second has run", super::PATIENCE, |desk| {
         title(desk) == "Second" && is_saved(desk)
     });

@@ -159,11 +159,13 @@ impl FleetState {
 }
 
 /// What to do where no case ran on several machines.
-pub fn empty_help(open: &OpenSessions) -> &'static str {
+pub fn empty_help(open: &OpenSessions, is_by_session: bool) -> &'static str {
     if open.is_empty() {
         "Open a session whose setups ran on several machines (where= in the plan), or a session from each machine."
     } else if open.iter().all(|open| open.id == LIVE) {
         "The machines of the run in progress are compared once it is saved."
+    } else if is_by_session {
+        "No two of these sessions have the same setup with the same model. Open a session from each machine, or add setups with where= to the plan."
     } else {
         "No case of these sessions ran on two machines with the same setup and the same model. Add setups with where= to the plan, open a session from each machine, or count each session as a machine."
     }

@@ -437,8 +437,18 @@ impl App {
         } else {
             let session = self.shared.sessions.get(id).map(|open| &open.session);
             let whole = session.filter(|session| session.completion == Completion::Complete);
+            let has_rounds =
+                |session: &Arc<Session>| session.cases.iter().any(|case| !case.rounds.is_empty());
             let text = match whole {
                 Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
+                None if !session.is_some_and(has_rounds) => {
+                    let text = format!("{name} was stopped before anything was measured");
+                    self.shared.notify(NoticeLevel::Info, text);
+                    if close {
+                        self.shared.outputs.push(WindowRequest::Close);
+                    }
+                    return;
+                }
                 None => format!("{name} was stopped; its measurements are saved"),
             };
             let (button, screen) = if is_compared {

@@ -30,6 +30,9 @@ use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::chart::lanes::Lane;
 use powerband_store::trace_notes::{self, TraceNotes};
 
+/// A slice is short where so many of it fit into what is visible.
+const SHORT: f64 = 40.0;
+
 /// What the search field is called.
 pub const SEARCH: &str = "Find in the timeline";
 
@@ -359,8 +362,21 @@ impl TimelineState {
                 let slice = open.and_then(|open| instance_at(&open.trace, name, *start_ns));
                 if let Some(slice) = slice {
                     self.go_to(slice);
+                    self.zoom_to_short();
                 }
             }
+        }
+    }
+
+    /// Zooms to the selected slice with what is around it, where it is short beside what is visible.
+    fn zoom_to_short(&mut self) {
+        let Some((selected, (_, _, view))) = self.to_fit().zip(self.current()) else {
+            return;
+        };
+        if selected.length() < view.stretch.length() / SHORT {
+            let room = selected.length() * SHORT / 4.0;
+            let around = TimeRange::new(selected.from - room, selected.to + room);
+            self.show_range(around);
         }
     }
 

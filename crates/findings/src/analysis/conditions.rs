@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::device::{Cpu, Gpu};
 use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::sweep;
@@ -280,8 +281,11 @@ fn setup_conditions((session, setup): SessionSetup<'_>) -> Conditions {
         .filter(|case| case.setup == setup)
         .find_map(|case| case.opening.as_ref())
         .map(|opening| opening.feeding.clone());
+    // What was imported or published is known by its name alone.
+    let is_elsewhere = spec.is_some_and(|spec| spec.device == Plan::ELSEWHERE);
     vec![
         ("Model", Some(model(session.model_of(setup)))),
+        ("Setup", is_elsewhere.then(|| session.setup_label(setup))),
         (
             "Engine",
             engine.or_else(|| spec.map(|spec| spec.engine.clone())),

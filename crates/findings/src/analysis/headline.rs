@@ -8,7 +8,7 @@ use super::fleet::FleetCase;
 use super::history::{self, History};
 use super::journey::{Journey, StepResult};
 use super::verdict::Call;
-use powerband_core::base::humanize;
+use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
 
 /// The answer of a comparison.
@@ -31,6 +31,8 @@ pub struct Headline {
     /// Between what the changes are.
     pub changes_title: &'static str,
     pub changes: Vec<Change>,
+    /// Conditions that are known on one side only: whether they changed is not known.
+    pub one_sided: Vec<Change>,
     /// Conditions that are the same on both sides.
     pub unchanged: Vec<Change>,
 }
@@ -63,8 +65,6 @@ impl Change {
 impl Headline {
     /// Two sides: the mean of the speed-ups of all pairs.
     pub fn of_sides(found: &Comparison) -> Self {
-        let (changed, same): (Vec<&Difference>, Vec<&Difference>) =
-            found.differences.iter().partition(|one| one.differs());
         let calls = [Call::Faster, Call::Slower, Call::Same, Call::Inconclusive].into_iter();
         let calls = calls.map(|call| (call, found.count(call)));
         let calls = calls.filter(|(_, count)| *count > 0);
@@ -92,9 +92,7 @@ impl Headline {
             sentence,
             reasons: found.reasons().into_iter().map(as_sentence).collect(),
             changes_title: "What changed",
-            changes: changed.into_iter().map(Change::from_difference).collect(),
-            unchanged: same.into_iter().map(Change::from_difference).collect(),
-            ..Self::of_ratio(found.overall)
+            ..Self::of_ratio(found.overall).with_differences(&found.differences)
         }
     }
 
@@ -121,16 +119,13 @@ impl Headline {
             let (from, to) = (first.case.setup, step.case.setup);
             conditions::differences((session, from), (session, to))
         });
-        let (changed, same): (Vec<&Difference>, Vec<&Difference>) =
-            differences.iter().partition(|one| one.differs());
         let point = Difference {
             what: "Point",
             before: pair.before_point.to_string(),
             after: pair.after_point.to_string(),
         };
-        let changed = changed
-            .into_iter()
-            .chain(Some(&point).filter(|point| point.differs()));
+        let differences = differences.into_iter().chain([point]);
+        let differences: Vec<Difference> = differences.collect();
         Self {
             title: format!("{} vs. {first}", step.title),
             help,
@@ -149,9 +144,7 @@ impl Headline {
                 .map(|reason| as_sentence(reason))
                 .collect(),
             changes_title: "What changed from the first to this one",
-            changes: changed.map(Change::from_difference).collect(),
-            unchanged: same.into_iter().map(Change::from_difference).collect(),
-            ..Self::of_ratio(pair.ratio)
+            ..Self::of_ratio(pair.ratio).with_differences(&differences)
         }
     }
 
@@ -203,7 +196,7 @@ impl Headline {
         });
         Self {
             title: found.map_or_else(
-                || "Median by machine".to_owned(),
+                || "No machine stands out".to_owned(),
                 |odd| format!("Median of {} over that of all", odd.name),
             ),
             help: "Above 1 the machine is slower than the median of all machines; an odd one out lies outside of what machines and sessions differ by",
@@ -221,6 +214,20 @@ impl Headline {
             changes_title: "What differs",
             changes: changes.collect(),
             ..Self::default()
+        }
+    }
+
+    fn with_differences(self, differences: &[Difference]) -> Self {
+        let is_known = |one: &&Difference| one.before != UNKNOWN && one.after != UNKNOWN;
+        let listed = |is_wanted: &dyn Fn(&&Difference) -> bool| {
+            let wanted = differences.iter().filter(is_wanted);
+            wanted.map(Change::from_difference).collect()
+        };
+        Self {
+            changes: listed(&|one| one.differs() && is_known(one)),
+            one_sided: listed(&|one| one.differs() && !is_known(one)),
+            unchanged: listed(&|one| !one.differs()),
+            ..self
         }
     }
 

@@ -189,9 +189,14 @@ fn doubts(source: &ReportedSession<'_>) -> Option<ReportText> {
     };
     let names: Vec<String> = red
         .map(|flag| {
-            let cases = source.measured().filter(|row| is_red(row, flag.name));
-            let cases = humanize::pluralised(cases.count() as u64, "case");
-            format!("{} ({cases})", flag.name)
+            let severe = source.measured().filter(|row| is_red(row, flag.name));
+            let (severe, all) = (severe.count(), flag.cases.len());
+            let cases = humanize::pluralised(all as u64, "case");
+            if severe == all {
+                format!("{} ({cases})", flag.name)
+            } else {
+                format!("{} ({cases}, {severe} of them severe)", flag.name)
+            }
         })
         .collect();
     (!names.is_empty()).then(|| {

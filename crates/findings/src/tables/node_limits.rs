@@ -1,5 +1,7 @@
 //! What limits each node of a profile, a row for each.
 
+use std::collections::BTreeSet;
+
 use super::cell::Cell;
 use super::{Column, Table};
 use crate::analysis::limits::bound::Bound;
@@ -10,7 +12,13 @@ type NodeLimitColumn = Column<NodeLimit>;
 
 /// Nodes in their order.
 pub fn of_nodes(nodes: &[NodeLimit]) -> Table {
-    Table::new(COLUMNS, nodes.to_vec()).showing_differences("place")
+    let table = Table::new(COLUMNS, nodes.to_vec()).showing_differences("place");
+    let names: BTreeSet<&str> = nodes.iter().map(|node| node.short.as_str()).collect();
+    if names.len() == nodes.len() {
+        return table;
+    }
+    // One kernel carries out several operators.
+    table.showing_differences("op")
 }
 
 fn why_not(node: &NodeLimit) -> String {

@@ -89,9 +89,11 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<
 }
 
 fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if let Some(subject) = app.compare.sides.subject(&app.shared.sessions)
-        && button::labelled(ui, Some(icon::SAVE), "Write a report…").clicked()
-    {
+    let subject = app.compare.sides.subject(&app.shared.sessions);
+    let subject = subject.ok_or("a report is about what was measured, and a side was published");
+    let allowed = subject.map(|_| ());
+    let button = button::plain_if(ui, allowed, Some(icon::SAVE), "Write a report…");
+    if let (true, Ok(subject)) = (button.clicked(), subject) {
         actions.push(Action::Report(subject, None));
     }
 }

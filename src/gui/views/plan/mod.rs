@@ -59,8 +59,7 @@ fn two_columns(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Chang
     let mut sized = Vec::new();
     super::columns(ui, app, &mut sized, |ui, is_side, _| {
         if is_side {
-            running::show(ui, app, changes.actions);
-            card(ui, |ui| cost(ui, app, faults));
+            running::or_estimate(ui, app, faults, changes.actions);
             card(ui, |ui| care::show(ui, app, faults, changes.edits));
             card(ui, |ui| kept(ui, app, changes.edits));
             card(ui, |ui| ready_made(ui, changes.edits));
@@ -78,8 +77,7 @@ fn one_column(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Change
         measured(ui, app, faults, changes);
         let whole = ui.available_width();
         if whole < 2.0 * SIDE + space::MEDIUM {
-            running::show(ui, app, changes.actions);
-            card(ui, |ui| cost(ui, app, faults));
+            running::or_estimate(ui, app, faults, changes.actions);
             card(ui, |ui| care::show(ui, app, faults, changes.edits));
             card(ui, |ui| kept(ui, app, changes.edits));
         } else {
@@ -88,8 +86,7 @@ fn one_column(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut Change
                 ui.spacing_mut().item_spacing.x = space::MEDIUM;
                 ui.allocate_ui(half, |ui| {
                     ui.vertical(|ui| {
-                        running::show(ui, app, changes.actions);
-                        card(ui, |ui| cost(ui, app, faults));
+                        running::or_estimate(ui, app, faults, changes.actions);
                         card(ui, |ui| kept(ui, app, changes.edits));
                     });
                 });

@@ -9,19 +9,22 @@ use crate::gui::views::run::{pause, progress_bar, state_words, stop};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, RunAction};
+use powerband_app::plan::PlanError;
 use powerband_app::run::LiveRun;
 use powerband_app::screen::Screen;
 
-/// Above the estimate, while a run is in progress or plans wait.
-pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+/// Least height, so that what is below stays where it is when a run begins.
+const HEIGHT: f32 = 104.0;
+
+/// The run in progress in place of the estimate, which stands in the first row too; else the estimate. Then what waits.
+pub(super) fn or_estimate(ui: &mut Ui, app: &App, faults: &[PlanError], actions: &mut Vec<Action>) {
     let run = app.bench.run.as_ref();
     let run = run.filter(|run| run.stage.is_going_on());
-    if run.is_none() && app.bench.queue.is_empty() {
-        return;
-    }
     card(ui, |ui| {
-        if let Some(run) = run {
-            in_progress(ui, run, actions);
+        ui.set_min_height(HEIGHT);
+        match run {
+            Some(run) => in_progress(ui, run, actions),
+            None => super::cost(ui, app, faults),
         }
         queue(ui, app, actions);
     });
@@ -32,7 +35,8 @@ fn in_progress(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
     if let Some(progress) = &run.progress {
         progress_bar(ui, ui.available_width(), progress.share);
     }
-    label::quiet(ui, &state_words(run));
+    // Two lines at most: the numbers change by the second.
+    label::quiet_line_about(ui, &state_words(run), state_words(run));
     ui.horizontal_wrapped(|ui| {
         pause(ui, run, actions);
         stop(ui, actions);

@@ -69,7 +69,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn ask_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let pin = why::case_to_ask(app);
     let allowed = pin.map(|_| ());
-    let response = button::plain_if(ui, allowed, Some(icon::WHY), "Why?");
+    let response = button::plain_if(ui, allowed, Some(icon::RUN), "Run experiments");
     let response = match allowed {
         Ok(()) => response.on_hover_text(
             "Measure the case beside itself with one thing changed at a time: threads, neighbours, precision, optimisation. It takes about a minute.",

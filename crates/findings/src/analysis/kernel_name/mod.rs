@@ -376,7 +376,7 @@ fn functor(arguments: &str, depth: usize) -> Option<String> {
 }
 
 fn functor_in(argument: &str, depth: usize) -> Option<String> {
-    let argument = argument.trim_start_matches(['&', '(', ' ']);
+    let argument = without_cast(argument).trim_start_matches(['&', '(', ' ']);
     let argument = argument.strip_prefix("void ").unwrap_or(argument);
     let found = outline(argument);
     let last = last_part(&found.text);
@@ -387,6 +387,16 @@ fn functor_in(argument: &str, depth: usize) -> Option<String> {
         return functor(&found.arguments, depth + 1).or(Some(found.text));
     }
     Some(found.text)
+}
+
+/// `(int)4` without the cast.
+fn without_cast(argument: &str) -> &str {
+    let cast = argument.trim_start().strip_prefix('(');
+    let cast = cast.and_then(|cast| cast.split_once(')'));
+    match cast {
+        Some((kind, rest)) if is_plain(kind, kind) && !rest.is_empty() => rest,
+        _ => argument,
+    }
 }
 
 /// A number, a type, or where the data lie: nothing that computes.
