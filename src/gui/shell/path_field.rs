@@ -103,7 +103,7 @@ pub(crate) fn show(
             let hint = dialog_text::example(ask);
             let ctx = ui.ctx().clone();
             let propose = |text: &str, _| names_in_folder(&ctx, ask, text);
-            let (response, news) = completing::show(ui, "Path", typed, &hint, propose);
+            let (response, news) = completing::show(ui, "Path", typed, hint, propose);
             let is_changed = news.is_some();
             *typed = news.unwrap_or_else(|| std::mem::take(typed));
             let enter =

@@ -1,6 +1,6 @@
 //! What limits the profile that is shown, in one line with how it is known, and the way to why.
 
-use eframe::egui::{Align, Layout, RichText, Ui, vec2};
+use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 
 use super::why::sign;
 use crate::gui::icon;
@@ -13,6 +13,8 @@ use powerband_app::screen::Screen;
 
 /// Height of the line, whether something is known yet or not.
 const HEIGHT: f32 = 28.0;
+/// Width of how it is known.
+const BASIS: f32 = 92.0;
 
 /// Shows it for a profile.
 pub(super) fn show(ui: &mut Ui, app: &App, profile: ProfileRef, actions: &mut Vec<Action>) {
@@ -36,30 +38,22 @@ fn line(ui: &mut Ui, app: &App, profile: ProfileRef) {
         }
         return;
     };
-    match found.main_finding() {
-        Some(finding) => {
-            sign(ui, finding.bound);
-            let roles = theme::roles(ui);
-            let sentence = RichText::new(&finding.sentence).color(roles.text);
-            let basis = finding.basis.title();
-            let room = ui.available_width() - BASIS;
-            ui.scope(|ui| {
-                ui.set_max_width(room);
-                let sentence = eframe::egui::Label::new(sentence).truncate();
-                ui.add(sentence.show_tooltip_when_elided(false))
-                    .on_hover_text(finding.full_text());
-            });
-            label::faint(ui, basis);
-        }
-        None => {
-            let reason = found.abstained.first().map_or("", String::as_str);
-            label::quiet_line(ui, &format!("What limits it is not known: {reason}"));
-        }
-    }
+    let Some(finding) = found.main_finding() else {
+        let reason = found.abstained.first().map_or("", String::as_str);
+        label::quiet_line(ui, &format!("What limits it is not known: {reason}"));
+        return;
+    };
+    sign(ui, finding.bound);
+    let sentence = RichText::new(&finding.sentence).color(theme::roles(ui).text);
+    let room = ui.available_width() - BASIS;
+    ui.scope(|ui| {
+        ui.set_max_width(room);
+        let sentence = Label::new(sentence).truncate();
+        ui.add(sentence.show_tooltip_when_elided(false))
+            .on_hover_text(finding.full_text());
+    });
+    label::faint(ui, finding.basis.title());
 }
-
-/// Width of how it is known.
-const BASIS: f32 = 92.0;
 
 /// *Why* at the right where there is room for two screens, else in place of this one.
 fn why_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -162,8 +162,8 @@ fn the_slowest_kernel_of_a_trace_has_its_instances() {
         app.profile.kernels.instances.looked.is_some()
     });
     hand.desk.see("Instance at ");
-    let rows = hand.desk.names().into_iter();
-    let longest = rows.filter(|name| name.starts_with("Instance at ")).next();
+    let mut rows = hand.desk.names().into_iter();
+    let longest = rows.find(|name| name.starts_with("Instance at "));
     hand.click(&longest.expect("instances, the longest first"));
     assert_eq!(hand.desk.app().shared.screen, Screen::Timeline);
     hand.done("From a trace to the slowest kernel");

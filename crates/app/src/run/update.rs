@@ -385,7 +385,7 @@ impl App {
         };
         run.session = Some(Arc::clone(&over.session));
         run.current = None;
-        let (close, is_compared) = (run.close_after, run.is_compared);
+        let is_compared = run.is_compared;
         let name = over.session.name.clone();
         let (path, stamp) = match &over.saved {
             Ok((path, stamp)) => (Some(path.clone()), *stamp),
@@ -423,48 +423,51 @@ impl App {
         for note in over.notes {
             self.shared.notify(NoticeLevel::Info, note);
         }
-        if let Stage::NotSaved(reason) = &stage {
+        self.notify_run_over(id, &name, &stage);
+        self.go_on_with_queue();
+    }
+
+    /// Says how a run ended, with the way to what it brought.
+    fn notify_run_over(&mut self, id: SessionId, name: &str, stage: &Stage) {
+        let run = self.bench.run.as_ref();
+        let close = run.is_some_and(|run| run.close_after);
+        let is_compared = run.is_some_and(|run| run.is_compared);
+        if let Stage::NotSaved(reason) = stage {
             if close {
                 self.shared.outputs.push(WindowRequest::Show);
             }
             let save = Action::Sessions(Sessions::SaveAs(id, None));
-            self.shared.notify_with_button(
+            return self.shared.notify_with_button(
                 NoticeLevel::Trouble,
                 format!("{name} was not saved: {reason}"),
                 "Save as…",
                 save,
             );
-        } else {
-            let session = self.shared.sessions.get(id).map(|open| &open.session);
-            let whole = session.filter(|session| session.completion == Completion::Complete);
-            let has_rounds =
-                |session: &Arc<Session>| session.cases.iter().any(|case| !case.rounds.is_empty());
-            let text = match whole {
-                Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
-                None if !session.is_some_and(has_rounds) => {
-                    let text = format!("{name} was stopped before anything was measured");
-                    self.shared.notify(NoticeLevel::Info, text);
-                    if close {
-                        self.shared.outputs.push(WindowRequest::Close);
-                    }
-                    return;
-                }
-                None => format!("{name} was stopped; its measurements are saved"),
-            };
-            let (button, screen) = if is_compared {
-                ("Show comparison", Screen::Compare)
-            } else if self.profile.explains_run(id, &mut self.shared) {
-                ("Show why", Screen::Why)
-            } else {
-                ("Show curves", Screen::Curves)
-            };
-            self.shared
-                .notify_with_button(NoticeLevel::Done, text, button, Action::Go(screen));
-            if close {
-                self.shared.outputs.push(WindowRequest::Close);
-            }
         }
-        self.go_on_with_queue();
+        if close {
+            self.shared.outputs.push(WindowRequest::Close);
+        }
+        let session = self.shared.sessions.get(id).map(|open| &open.session);
+        let whole = session.filter(|session| session.completion == Completion::Complete);
+        let has_rounds =
+            |session: &Arc<Session>| session.cases.iter().any(|case| !case.rounds.is_empty());
+        let text = match whole {
+            Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
+            None if !session.is_some_and(has_rounds) => {
+                let text = format!("{name} was stopped before anything was measured");
+                return self.shared.notify(NoticeLevel::Info, text);
+            }
+            None => format!("{name} was stopped; its measurements are saved"),
+        };
+        let (button, screen) = if is_compared {
+            ("Show comparison", Screen::Compare)
+        } else if self.profile.explains_run(id, &mut self.shared) {
+            ("Show why", Screen::Why)
+        } else {
+            ("Show curves", Screen::Curves)
+        };
+        self.shared
+            .notify_with_button(NoticeLevel::Done, text, button, Action::Go(screen));
     }
 
     /// Offers to recover what interrupted runs measured, until that is done or dismissed.

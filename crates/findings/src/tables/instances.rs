@@ -13,18 +13,15 @@ type InstanceColumn = Column<KernelInstance>;
 /// The instances as they were found.
 pub fn of_instances(instances: &[KernelInstance]) -> Table {
     let table = Table::new(COLUMNS, instances.to_vec());
-    let is_empty = |text: fn(&KernelInstance) -> &String| {
-        let mut texts = instances.iter().map(text);
-        texts.all(String::is_empty)
-    };
-    let texts: [(&str, fn(&KernelInstance) -> &String); 4] = [
-        ("grid", |one| &one.grid),
-        ("block", |one| &one.block),
-        ("operator", |one| &one.operator),
-        ("shapes", |one| &one.shapes),
-    ];
-    let unknown = texts.into_iter().filter(|(_, text)| is_empty(*text));
-    let unknown: Vec<&str> = unknown.map(|(key, _)| key).collect();
+    // What the file states of none has no column.
+    let optional = ["grid", "block", "operator", "shapes"].into_iter();
+    let unknown = optional.filter(|key| {
+        let place = table.place(key);
+        place.is_some_and(|place| {
+            (0..instances.len()).all(|row| table.cell(row, place).text.is_none())
+        })
+    });
+    let unknown: Vec<&str> = unknown.collect();
     table.hiding(&unknown)
 }
 

@@ -148,7 +148,9 @@ fn drop_target(
             ..side
         })
     });
-    let change = opposite.map(|_| Compare::Swap).or(session.map(wrap));
+    let change = opposite
+        .map(|_| Compare::Swap)
+        .or_else(|| session.map(wrap));
     let Some(change) = change.filter(|_| ui.rect_contains_pointer(card)) else {
         return;
     };
