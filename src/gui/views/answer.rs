@@ -6,6 +6,9 @@ use crate::gui::icon::{self, Icon};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::{button, label, verdict};
+use powerband_app::App;
+use powerband_app::action::Action;
+use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -31,6 +34,25 @@ pub(super) fn show(ui: &mut Ui, found: &Headline, next_steps: impl FnOnce(&mut U
             ui.vertical(|ui| super::card(ui, |ui| changes(ui, found)));
         });
     });
+}
+
+/// Up to this width the buttons of a screen stand below the tabs.
+const NARROW: f32 = 640.0;
+
+/// The first row of a way of comparing: its tabs, and the report of what it shows.
+pub(super) fn header(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
+    super::tabs::with_buttons(ui, NARROW, |ui| report_button(ui, app, screen, actions));
+}
+
+/// Writes a report that begins with what the screen shows.
+pub(super) fn report_button(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
+    let subject = app.compared_subject(screen);
+    let subject = subject.ok_or("a report is about what was measured, and a side was published");
+    let allowed = subject.map(|_| ());
+    let button = button::plain_if(ui, allowed, Some(icon::SAVE), "Write a report…");
+    if let (true, Ok(subject)) = (button.clicked(), subject) {
+        actions.push(Action::Report(subject, None));
+    }
 }
 
 /// Two parts side by side, or below each other in a narrow window. They get their width.

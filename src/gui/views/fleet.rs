@@ -19,7 +19,7 @@ use powerband_findings::analysis::fleet::{Effects, FleetCase, FleetMachine};
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(found) = &app.compare.fleet.found.result else {
         if app.compare.fleet.found.busy().is_some() {
-            header(ui);
+            super::tabs::leave_room(ui);
             return waiting::show(ui, "Comparing the machines…");
         }
         return empty(ui, app, actions);
@@ -27,7 +27,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(case) = app.compare.fleet.shown() else {
         return empty(ui, app, actions);
     };
-    header(ui);
+    answer::header(ui, app, Screen::Fleet, actions);
     ui.add_space(space::MEDIUM);
     choices(ui, app, found, case, actions);
     ui.add_space(space::MEDIUM);
@@ -44,12 +44,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn header(ui: &mut Ui) {
-    super::tabs::leave_room(ui);
-}
-
 fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    header(ui);
+    super::tabs::leave_room(ui);
     if app.compare.fleet.only.is_some() || app.shared.sessions.len() > 1 {
         ui.add_space(space::MEDIUM);
         ui.horizontal(|ui| which_sessions(ui, app, actions));

@@ -13,6 +13,7 @@ use crate::gui::widgets::{button, label, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, History, RunAction, Sessions};
 use powerband_app::history::{self, Followed, Following};
+use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OpenSession};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::history::HistoryPoint;
@@ -21,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(following) = app.compare.history.following else {
         return empty(ui, app, actions);
     };
-    header(ui);
+    answer::header(ui, app, Screen::History, actions);
     ui.add_space(space::MEDIUM);
     choices(ui, app, following, actions);
     ui.add_space(space::MEDIUM);
@@ -45,10 +46,6 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
-}
-
-fn header(ui: &mut Ui) {
-    super::tabs::leave_room(ui);
 }
 
 fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {

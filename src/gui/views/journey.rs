@@ -13,6 +13,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Journey, Sessions};
 use powerband_app::journey::{self, ComparedSteps, StepsSubject};
 use powerband_app::plan::{self, PlanEdit};
+use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OpenSession};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::journey::Journey as Steps;
@@ -23,7 +24,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(looking) = app.compare.journey.looking else {
         return empty(ui, app, actions);
     };
-    header(ui);
+    answer::header(ui, app, Screen::Journey, actions);
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
     ui.add_space(space::MEDIUM);
@@ -52,10 +53,6 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
-}
-
-fn header(ui: &mut Ui) {
-    super::tabs::leave_room(ui);
 }
 
 fn choices(ui: &mut Ui, app: &App, looking: StepsSubject, actions: &mut Vec<Action>) {

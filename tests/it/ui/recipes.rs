@@ -186,7 +186,25 @@ fn two_sessions_come_to_a_verdict_and_a_report() {
     hand.press("Ctrl+Shift+E");
     hand.type_path(&report);
     hand.desk.hear("The report is in");
-    assert!(report.is_file());
+    let written = std::fs::read_to_string(&report).expect("the report");
+    // It begins with what the screen says.
+    let headline = &hand.desk.app().compare.sides.drawn.headline;
+    let places = [
+        headline.title.as_str(),
+        headline.ratio.as_deref().expect("a ratio"),
+        "What changed",
+    ];
+    let body = written
+        .split_once("</nav>")
+        .map_or(written.as_str(), |(_, body)| body);
+    let places = places.map(|text| body.find(text));
+    let [title, ratio, changes] = places;
+    let summary = body.find("Summary");
+    assert!(
+        title.is_some() && title < ratio && ratio < changes,
+        "{places:?}"
+    );
+    assert!(changes < summary, "{places:?} {summary:?}");
     hand.done("Two sessions, a verdict and a report");
 }
 

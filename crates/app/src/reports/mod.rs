@@ -1,5 +1,6 @@
 //! Which sessions a report is about.
 
+mod screen;
 mod update;
 mod work;
 

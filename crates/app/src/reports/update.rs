@@ -26,6 +26,7 @@ impl App {
         } else {
             path
         };
+        let answer = self.screen_answer(subject);
         let earlier = second.map(|after| self.shared.earlier(&first.session, &after.session));
         let (first, second) = (
             ReportSource::from_open(first),
@@ -35,7 +36,7 @@ impl App {
         let paths = self.shared.place.paths.clone();
         let work = move || {
             let second = second.as_ref().zip(earlier.as_ref());
-            work::write(&first, second, &paths, &path)
+            work::write(&first, second, answer.as_ref(), &paths, &path)
         };
         self.shared.jobs.spawn_then("report", work, |app, written| {
             app.shared.file_written(written);

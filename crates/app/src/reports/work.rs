@@ -10,6 +10,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::export::report as files;
 use powerband_findings::report::Layout;
+use powerband_findings::report::answer::ScreenAnswer;
 use powerband_findings::report::material::{ReportInputs, ReportedSession};
 use powerband_store::{session_file, settings};
 
@@ -36,10 +37,11 @@ impl ReportSource {
     }
 }
 
-/// Writes a report with the usual layout.
+/// Writes a report with the usual layout, with the answer of its screen first.
 pub(crate) fn write(
     first: &ReportSource,
     second: Option<(&ReportSource, &EarlierSource)>,
+    answer: Option<&ScreenAnswer>,
     paths: &Paths,
     path: &Path,
 ) -> Result<(String, PathBuf), String> {
@@ -47,13 +49,16 @@ pub(crate) fn write(
         let own = settings::read(&paths.settings);
         let rules = Rules::with_user_rules(&own.map(|own| own.categories).unwrap_or_default());
         let earlier = second.map(|(after, earlier)| earlier.read(&first.session, &after.session));
-        let document = layout.write(&ReportInputs {
+        let mut document = layout.write(&ReportInputs {
             first: first.source(),
             second: second.map(|(after, _)| after.source()),
             earlier: earlier.unwrap_or_default(),
             rules: &rules,
             title: None,
         });
+        if let Some(answer) = answer {
+            document.put_answer_first(answer);
+        }
         files::write(&document, path).map_err(|error| error.to_string())
     });
     let folder = written.map_err(|reason| format!("The report was not written: {reason}"))?;

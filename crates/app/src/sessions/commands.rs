@@ -5,7 +5,6 @@ use crate::App;
 use crate::action::{Action, Sessions};
 use crate::command::entry::{Command, command};
 use crate::reports::ReportSubject;
-use crate::screen::Screen;
 
 pub(crate) const NO_SESSION: &str = "no session is open";
 
@@ -62,12 +61,9 @@ fn run_again(app: &App) -> Result<Action, &'static str> {
         .ok_or("no session measured here is open")
 }
 
-/// A report: of both sides where they are compared, else of the last session.
+/// A report: of what is compared where that is shown, else of the last session.
 fn report(app: &App) -> Result<Action, &'static str> {
-    if let (Screen::Compare, Some(subject)) = (
-        app.shared.screen,
-        app.compare.sides.subject(&app.shared.sessions),
-    ) {
+    if let Some(subject) = app.compared_subject(app.shared.screen) {
         return Ok(Action::Report(subject, None));
     }
     with_last(app, |id| {

@@ -4,6 +4,7 @@
 //! layer writes it as a file. `analysis` computes what it says; here it is put in order and in words.
 //! A layout is one order of sections, and [`ALL`] lists them.
 
+pub mod answer;
 pub mod batches;
 pub mod case_study;
 pub mod circumstances;

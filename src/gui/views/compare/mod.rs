@@ -16,6 +16,7 @@ use powerband_app::action::{Action, Compare, RunAction, Sessions};
 use powerband_app::compare::{
     RaisedFlag, SideChoice, comparable_setups, is_comparable, same_setup_in, whole_name,
 };
+use powerband_app::screen::Screen;
 use powerband_app::sessions::{OpenSession, SessionId};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
@@ -82,20 +83,10 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>, actions: &mut Vec<
             0 if button::labelled(ui, Some(icon::SWAP), "Swap").clicked() => {
                 changes.push(Compare::Swap);
             }
-            1 => report(ui, app, actions),
+            1 => answer::report_button(ui, app, Screen::Compare, actions),
             _ => {}
         });
     });
-}
-
-fn report(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let subject = app.compare.sides.subject(&app.shared.sessions);
-    let subject = subject.ok_or("a report is about what was measured, and a side was published");
-    let allowed = subject.map(|_| ());
-    let button = button::plain_if(ui, allowed, Some(icon::SAVE), "Write a report…");
-    if let (true, Ok(subject)) = (button.clicked(), subject) {
-        actions.push(Action::Report(subject, None));
-    }
 }
 
 fn sides(ui: &mut Ui, app: &App, changes: &mut Vec<Compare>) {

@@ -1,0 +1,85 @@
+//! What a screen answers, as the first section of its report.
+
+use std::sync::Arc;
+
+use super::document::{Block, Document, ReportFigure, ReportTable, ReportText};
+use crate::analysis::headline::{Change, Headline};
+use crate::chart::figure::Drawing;
+use crate::chart::spec::ChartSpec;
+use powerband_core::base::humanize;
+
+/// Most reasons and most changes.
+const MOST: usize = 12;
+
+/// The answer of a screen with what it rests on.
+#[derive(Clone, Debug)]
+pub struct ScreenAnswer {
+    /// What is compared, name by name.
+    pub sides: Vec<(String, String)>,
+    pub headline: Headline,
+    /// Its charts with their titles.
+    pub charts: Vec<(&'static str, ChartSpec)>,
+    /// Its table as it is arranged.
+    pub table: Option<ReportTable>,
+}
+
+impl Document {
+    /// Puts the answer of a screen before everything else.
+    pub fn put_answer_first(&mut self, answer: &ScreenAnswer) {
+        let found = &answer.headline;
+        let mut blocks = vec![Block::Heading(2, found.title.clone())];
+        blocks.push(Block::Facts(facts(answer)));
+        if !found.sentence.is_empty() {
+            blocks.push(Block::paragraph(found.sentence.clone()));
+        }
+        blocks.extend(Block::list(found.reasons.iter().take(MOST).cloned()));
+        let changes = found.changes.iter().take(MOST);
+        let changes = changes.map(|Change { what, text }| format!("{what}: {text}"));
+        blocks.extend(Block::titled_list(found.changes_title, changes));
+        blocks.extend(answer.charts.iter().filter_map(figure));
+        let table = answer.table.clone();
+        blocks.extend(table.map(|table| Block::Table(table.without_empty_columns())));
+        blocks.append(&mut self.blocks);
+        self.blocks = blocks;
+    }
+}
+
+/// What is compared, then the ratio with its interval and verdicts.
+fn facts(answer: &ScreenAnswer) -> Vec<(String, ReportText)> {
+    let found = &answer.headline;
+    let sides = answer.sides.iter().cloned();
+    let mut facts: Vec<(String, ReportText)> = sides
+        .map(|(name, side)| (name, ReportText::from(side)))
+        .collect();
+    if let Some(ratio) = &found.ratio {
+        let interval = found.interval.as_ref();
+        let interval = interval.map_or_else(String::new, |interval| {
+            format!(", 95 % interval {interval}")
+        });
+        let text = ReportText::default().strong(ratio.clone()).text(interval);
+        facts.push(("Ratio".to_owned(), text));
+    }
+    let verdicts = found.verdicts.iter();
+    let verdicts = verdicts.map(|(call, holds_for)| {
+        let text = format!("{call} {holds_for}");
+        text.trim().to_owned()
+    });
+    let verdicts: Vec<String> = verdicts.collect();
+    if !verdicts.is_empty() {
+        facts.push(("Verdict".to_owned(), verdicts.join(", ").into()));
+    }
+    facts
+}
+
+fn figure((title, spec): &(&'static str, ChartSpec)) -> Option<Block> {
+    if spec.is_empty() {
+        return None;
+    }
+    let caption = format!("{}.", humanize::capitalised(title));
+    Some(Block::Figure(ReportFigure {
+        stem: format!("answer-{}", title.to_lowercase().replace([' ', '.'], "-")),
+        alt: caption.clone(),
+        caption: caption.into(),
+        drawing: Arc::new(Drawing::Chart(Box::new(spec.clone()))),
+    }))
+}
