@@ -150,7 +150,6 @@ impl App {
             settings: SettingsDoor::default(),
             shared,
         };
-        app.curves.options.limit_ns = app.shared.remembered.limit_ns;
         app.curves.options.log_y = !app.shared.remembered.linear_latency;
         app.curves.options.log_throughput = app.shared.remembered.throughput_axis();
         app.curves.stacked = app.shared.remembered.stacked_charts;

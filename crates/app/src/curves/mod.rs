@@ -91,6 +91,8 @@ pub struct LegendEntry {
 /// The curves screen.
 #[derive(Debug, Default)]
 pub struct CurvesState {
+    /// The model that the latency limit is of.
+    pub(crate) limited_model: String,
     /// What is drawn.
     pub options: CurveOptions,
     /// Series that are not drawn.

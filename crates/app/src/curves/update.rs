@@ -69,11 +69,13 @@ impl CurvesState {
                 let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
                 state.options.limit_ns =
                     limit.map(|limit| within_reach(&state.drawn.latency, limit));
+                state.remember_limit(shared);
             }
             Curves::DragLimit(limit) => {
                 let limit = Some(within_reach(&state.drawn.latency, limit));
                 let limit = limit.filter(|limit| *limit > 0.0);
                 state.options.limit_ns = limit.or(state.options.limit_ns);
+                state.remember_limit(shared);
             }
             Curves::ToggleSeries(series) => {
                 if !state.hidden.remove(&series) {
@@ -190,10 +192,29 @@ impl CurvesState {
 
     /// Makes anew everything that the screen draws.
     pub(crate) fn redraw_all_curves(&mut self, shared: &mut Shared) {
+        self.follow_model(shared);
         self.redraw(&shared.sessions);
         self.is_stale = false;
         self.cases_table(shared);
         self.card_tables(shared);
+    }
+
+    /// The limit is that of the model of the first open session.
+    fn follow_model(&mut self, shared: &Shared) {
+        let first = shared.sessions.iter().next();
+        let model = first.map(|open| open.session.model.name.as_str());
+        if let Some(model) = model.filter(|model| *model != self.limited_model) {
+            self.options.limit_ns = shared.remembered.limits_ns.get(model).copied();
+            model.clone_into(&mut self.limited_model);
+        }
+    }
+
+    fn remember_limit(&self, shared: &mut Shared) {
+        let limits = &mut shared.remembered.limits_ns;
+        match self.options.limit_ns {
+            Some(limit) => limits.insert(self.limited_model.clone(), limit),
+            None => limits.remove(&self.limited_model),
+        };
     }
 
     /// Closes the enlarged chart, else the pin that was set last.

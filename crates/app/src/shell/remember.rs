@@ -18,7 +18,6 @@ impl App {
                 .collect(),
             examples: self.open_examples(),
             files: self.profile.unkept_files(&self.shared),
-            limit_ns: self.curves.options.limit_ns,
             linear_latency: !self.curves.options.log_y,
             log_throughput: self.curves.options.log_throughput == Some(true),
             linear_throughput: self.curves.options.log_throughput == Some(false),

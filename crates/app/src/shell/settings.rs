@@ -134,8 +134,8 @@ pub struct SavedState {
     pub files: Vec<PathBuf>,
     /// The folder that the last picture or report went to.
     pub export_folder: Option<PathBuf>,
-    /// The latency limit of the curves, in nanoseconds.
-    pub limit_ns: Option<f64>,
+    /// The latency limit of each model's curves, in nanoseconds.
+    pub limits_ns: BTreeMap<String, f64>,
     /// Whether latency is drawn on a linear axis.
     pub linear_latency: bool,
     /// Whether a logarithmic axis was chosen for throughput.

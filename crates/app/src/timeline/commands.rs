@@ -59,13 +59,10 @@ pub(crate) const ALL: &[Command] = &[
         "Timeline: from a launch to its kernel, and back",
         "G",
         |app| {
-            timeline(app, || Timeline::Partner)?;
-            let partner = app
-                .profile
-                .timeline
-                .partner()
-                .ok_or("the selection has no partner");
-            partner.map(|_| Action::Timeline(Timeline::Partner))
+            // Where there is no partner, it says so.
+            let selected = app.profile.timeline.selected_slice();
+            selected.ok_or("no slice is selected")?;
+            timeline(app, || Timeline::Partner)
         },
     ),
     command(

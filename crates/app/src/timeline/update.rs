@@ -208,11 +208,13 @@ impl ProfileDoor {
             Timeline::Measure(stretch, rows) => {
                 self.measure(TimeSelection { stretch, rows }, shared);
             }
-            Timeline::Partner => {
-                if let Some(partner) = state.partner() {
-                    state.go_to(partner);
+            Timeline::Partner => match state.partner() {
+                Some(partner) => state.go_to(partner),
+                None => {
+                    let text = "The file links the selected slice to no launch and no kernel.";
+                    shared.notify(NoticeLevel::Info, text);
                 }
-            }
+            },
             _ => {}
         }
         if selects {
