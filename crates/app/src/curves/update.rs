@@ -67,15 +67,13 @@ impl CurvesState {
             Curves::Examined(series) => state.examined = Some(series),
             Curves::Limit(limit) => {
                 let limit = limit.filter(|limit| limit.is_finite() && *limit > 0.0);
-                state.options.limit_ns =
-                    limit.map(|limit| within_reach(&state.drawn.latency, limit));
-                state.remember_limit(shared);
+                let limit = limit.map(|limit| within_reach(&state.drawn.latency, limit));
+                state.set_limit(limit, shared);
             }
             Curves::DragLimit(limit) => {
                 let limit = Some(within_reach(&state.drawn.latency, limit));
                 let limit = limit.filter(|limit| *limit > 0.0);
-                state.options.limit_ns = limit.or(state.options.limit_ns);
-                state.remember_limit(shared);
+                state.set_limit(limit.or(state.options.limit_ns), shared);
             }
             Curves::ToggleSeries(series) => {
                 if !state.hidden.remove(&series) {
@@ -209,9 +207,10 @@ impl CurvesState {
         }
     }
 
-    fn remember_limit(&self, shared: &mut Shared) {
+    fn set_limit(&mut self, limit_ns: Option<f64>, shared: &mut Shared) {
+        self.options.limit_ns = limit_ns;
         let limits = &mut shared.remembered.limits_ns;
-        match self.options.limit_ns {
+        match limit_ns {
             Some(limit) => limits.insert(self.limited_model.clone(), limit),
             None => limits.remove(&self.limited_model),
         };

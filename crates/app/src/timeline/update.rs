@@ -208,13 +208,14 @@ impl ProfileDoor {
             Timeline::Measure(stretch, rows) => {
                 self.measure(TimeSelection { stretch, rows }, shared);
             }
-            Timeline::Partner => match state.partner() {
-                Some(partner) => state.go_to(partner),
-                None => {
+            Timeline::Partner => {
+                if let Some(partner) = state.partner() {
+                    state.go_to(partner);
+                } else {
                     let text = "The file links the selected slice to no launch and no kernel.";
                     shared.notify(NoticeLevel::Info, text);
                 }
-            },
+            }
             _ => {}
         }
         if selects {
