@@ -12,6 +12,7 @@ use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::sweep;
 use powerband_findings::analysis::headline::{Change, Headline};
 
 /// Most reasons on hover; each pair has its own in the table.
@@ -140,8 +141,8 @@ fn changes(ui: &mut Ui, found: &Headline) {
 
 /// Least height of a line of notes.
 const LINE: f32 = 18.0;
-/// Width of the choice of a point.
-const POINT: f32 = 130.0;
+/// Width of the choice of a point: of a batch, and of several sizes.
+const POINT: (f32, f32) = (130.0, 220.0);
 
 /// Which of the points of a session; answers the one that was taken.
 pub(super) fn point_choice(
@@ -155,7 +156,11 @@ pub(super) fn point_choice(
     let choice = Choice {
         name,
         shown: &text(&shown),
-        width: POINT,
+        width: if sweep::is_of_batches(points) {
+            POINT.0
+        } else {
+            POINT.1
+        },
     };
     let rows = || {
         let rows = points.iter().map(|point| ChoiceRow {

@@ -47,6 +47,10 @@ impl Choice<'_> {
             ui.data_mut(|data| data.remove::<String>(id));
         }
         let response = shown.response.accessible_name(self.name);
+        // What is cut is whole for screen readers.
+        ui.ctx().accesskit_node_builder(response.id, |node| {
+            node.set_value(self.shown);
+        });
         let response = response.on_hover_text(self.shown);
         (response, shown.inner.flatten())
     }

@@ -231,10 +231,14 @@ fn a_case_is_followed_through_the_library() {
         .map(|p| p.name.as_str())
         .collect();
     assert_eq!(names, ["in 2001", "in 2002", "in 2003"]);
-    desk.see("3 sessions: the last is slower than the mean of 2 sessions before it");
+    desk.see("Last session vs. mean of 2 earlier");
+    desk.see("Each against those before it: 1 slower, 1 inconclusive.");
     desk.see("▼ slower");
     // Of how two sessions differ nothing is known.
-    desk.see("? inconclusive");
+    assert_eq!(
+        desk.column("history", "verdict"),
+        ["–", "inconclusive", "slower"]
+    );
     assert_eq!(found.chart.series[0].points.len(), 3);
     desk.press("Ctrl+Shift+C");
     desk.hear("Copied 3 sessions");

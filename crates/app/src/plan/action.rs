@@ -38,6 +38,8 @@ pub enum PlanEdit {
     Colour(usize, Option<usize>),
     /// Adds a size of a dimension or takes it out.
     ToggleSize(String, usize),
+    /// Whether all setups measure whole requests to a language model, or one step of it.
+    WholeRequests(bool),
     /// Whether the setups are optimisation steps.
     Journey(bool),
     /// The preset.

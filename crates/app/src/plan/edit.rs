@@ -2,6 +2,7 @@
 
 use super::action::PlanEdit;
 use super::{Draft, DraftSetup, PlanField, respell, slips, sweeps};
+use powerband_core::domain::setup::{GENERATE, TASK_KEY};
 
 /// A text field, or that of a key of a setup: letters typed in one are undone together.
 pub(super) type Typing = (PlanField, String);
@@ -27,6 +28,13 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
     match edit {
         PlanEdit::Text(field, text) => type_text(draft, field, text),
         PlanEdit::ToggleSize(dimension, size) => sweeps::toggle(draft, &dimension, size),
+        PlanEdit::WholeRequests(are_whole) => {
+            let task = if are_whole { GENERATE } else { "" };
+            for index in 0..draft.setups.len() {
+                let edit = PlanEdit::Key(index, TASK_KEY.to_owned(), task.to_owned());
+                apply_to_setups(&mut draft.setups, edit);
+            }
+        }
         PlanEdit::Preset(preset) => {
             draft.preset = preset;
             draft.rules = None;

@@ -4,7 +4,8 @@ use crate::App;
 use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::plan::{
-    self, Alternative, ArrivalMode, Control, MatrixEdit, PlanEdit, PlanField, fields, saved, slips,
+    self, Alternative, ArrivalMode, Control, MatrixEdit, PlanEdit, PlanField, Planner, fields,
+    saved, slips,
 };
 use crate::screen::Screen;
 use powerband_core::base::humanize;
@@ -273,6 +274,7 @@ fn care(app: &App) -> Vec<Offered> {
     let planned_now = app.planned();
     let check = planned_now.as_ref().and_then(|plan| app.plan_check(plan));
     let planner = &app.bench.planner;
+    offered.extend(tasks(planner));
     let dimensions = planner.swept_dimensions().into_iter();
     for dimension in std::iter::once(planner.batch_dimension()).chain(dimensions) {
         let name = &dimension.name;
@@ -293,6 +295,14 @@ fn care(app: &App) -> Vec<Offered> {
         }));
     }
     offered
+}
+
+/// The task that the setups do not have, of a language model.
+fn tasks(planner: &Planner) -> impl Iterator<Item = Offered> {
+    let chosen = planner.whole_requests();
+    let tasks = [("one step of the model", false), ("whole requests", true)].into_iter();
+    let others = tasks.filter(move |(_, task)| chosen.is_some_and(|chosen| chosen != Some(*task)));
+    others.map(|(title, task)| planned(title, PlanEdit::WholeRequests(task)))
 }
 
 /// Saved plans and built-in ones.

@@ -13,6 +13,9 @@ const BATCHES: [usize; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const SIZES: [usize; 8] = [16, 32, 64, 128, 256, 512, 1_024, 2_048];
 const SIZES_FROM_ZERO: [usize; 8] = [0, 32, 64, 128, 256, 512, 1_024, 2_048];
 
+/// What inputs for past keys and values begin with.
+const CACHE: &str = "past";
+
 /// One dimension of the sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweptDim {
@@ -32,6 +35,21 @@ impl Planner {
             sizes: sizes_of(&self.draft, BATCH),
             offered: &BATCHES,
         }
+    }
+
+    /// Whether the setups measure whole requests, where the model is a decoder with a cache or any of them does;
+    /// nothing within where they differ.
+    pub fn whole_requests(&self) -> Option<Option<bool>> {
+        let setups = self.draft.setups.iter();
+        let tasks = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
+        let tasks: Vec<bool> = tasks.map(|setup| setup.is_generate_task()).collect();
+        let has_cache = matches!(
+            &self.facts,
+            ModelFacts::Known(summary) if summary.inputs.iter().any(|input| input.name.starts_with(CACHE))
+        );
+        let first = *tasks.first()?;
+        let is_one = tasks.iter().all(|task| *task == first);
+        (has_cache || tasks.contains(&true)).then_some(is_one.then_some(first))
     }
 
     /// Whether there are dimensions to be swept beside the batch.
@@ -148,7 +166,7 @@ pub(super) fn toggle(draft: &mut Draft, dimension: &str, size: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DraftSetup;
+    use super::super::{DraftSetup, PlanEdit};
     use super::*;
     use powerband_core::domain::tensor::ElementType;
 
@@ -169,6 +187,30 @@ mod tests {
             draft.sweeps, "heads=2,4+width=8,16\nsequence=16,32,64,128",
             "pairs stay as they are"
         );
+    }
+
+    #[test]
+    fn the_task_is_chosen_for_all_setups_at_once() {
+        let setup = |spec: &str| DraftSetup {
+            spec: spec.to_owned(),
+            ..DraftSetup::default()
+        };
+        let mut planner = Planner::new(Draft {
+            setups: vec![setup("ort:cpu"), setup("rten:cpu,task=generate")],
+            ..Draft::default()
+        });
+        let specs = |planner: &Planner| {
+            let setups = planner.draft.setups.iter();
+            setups.map(|setup| setup.spec.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(planner.whole_requests(), Some(None), "they differ");
+        planner.edit(PlanEdit::WholeRequests(true));
+        let whole = ["ort:cpu,task=generate", "rten:cpu,task=generate"];
+        assert_eq!(specs(&planner), whole);
+        assert_eq!(planner.whole_requests(), Some(Some(true)));
+        planner.edit(PlanEdit::WholeRequests(false));
+        assert_eq!(specs(&planner), ["ort:cpu", "rten:cpu"]);
+        assert_eq!(planner.whole_requests(), None, "of no language model");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use eframe::egui::{self, Align, CollapsingHeader, ComboBox, Layout, RichText, Ui
 
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space, text};
-use crate::gui::widgets::{button, completing, field, label};
+use crate::gui::widgets::{button, completing, field, label, segmented};
 use powerband_app::App;
 use powerband_app::action::{Action, RunAction};
 use powerband_app::plan::{self, Draft, ModelFacts, PlanEdit, PlanError, PlanField, saved};
@@ -351,7 +351,29 @@ fn batches(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdi
         ui,
         "1..64 means the powers of two in between; both can be mixed: 1..16, 24, 32",
     );
+    task(ui, app, edits);
     sweeps::show(ui, app, faults, edits);
+}
+
+/// Of a language model: one step of the decoder, or whole requests, whose tokens are dimensions of the plan.
+fn task(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let Some(chosen) = app.bench.planner.whole_requests() else {
+        return;
+    };
+    ui.add_space(space::SMALL);
+    let choices = [
+        (Some(false), "One step".to_owned(), "One run of the network"),
+        (
+            Some(true),
+            "Whole requests".to_owned(),
+            "A prompt, and new tokens one by one: time to first token, time per output token, tokens per second",
+        ),
+    ];
+    ui.horizontal(|ui| {
+        label::caption(ui, "Task");
+        let taken = segmented::show(ui, "Task", chosen, &choices);
+        edits.extend(taken.flatten().map(PlanEdit::WholeRequests));
+    });
 }
 
 fn cost(ui: &mut Ui, app: &App, faults: &[PlanError]) {

@@ -4,8 +4,9 @@ mod widths;
 
 use std::cell::RefCell;
 
+use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    self, Align, Event, Id, Key, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui,
+    self, Align, Event, Id, Key, Label, Layout, Popup, PopupCloseBehavior, RichText, Ui, WidgetInfo,
 };
 
 use super::handle::{self, Grows};
@@ -510,6 +511,7 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         let label = Label::new(RichText::new(&shown).color(color));
         let label = label.truncate().selectable(false);
         let response = ui.add(label.show_tooltip_when_elided(false));
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
         // Programs read names that were cut before.
         let full = cell.plain.as_deref().unwrap_or(text);
         let is_cut = shown.contains('…') && !note.contains(full);
