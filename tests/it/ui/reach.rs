@@ -354,8 +354,8 @@ fn ask(desk: &mut Desk) {
     }
     app.shared.place.python = Some("python3".into());
     let keys = "Ctrl+J".parse().ok();
-    let shortcuts = &mut app.shared.remembered.shortcuts;
-    shortcuts.insert("go-home".to_owned(), keys);
+    let remembered = &mut app.shared.remembered;
+    remembered.shortcuts.insert("go-home".to_owned(), keys);
 }
 
 /// A plan with a field for everything, and one that is kept.
@@ -371,6 +371,7 @@ fn plan(desk: &mut Desk) {
         PlanEdit::Text(PlanField::Sweeps, "sequence=32,128".to_owned()),
         PlanEdit::Colour(0, Some(3)),
         PlanEdit::Device(1, "cuda".to_owned()),
+        PlanEdit::Add("rten,task=generate".to_owned()),
         PlanEdit::Text(PlanField::Name, "not for long".to_owned()),
         PlanEdit::Undo,
         PlanEdit::More(Some(0)),
@@ -383,10 +384,8 @@ fn plan(desk: &mut Desk) {
     }
 }
 
-/// The profile that has counters in place of a timeline.
+/// The profile that has counters in place of a timeline, and the one that does not state its runs.
 const WITH_COUNTERS: usize = 1;
-
-/// The profile that does not state its runs.
 const WITHOUT_RUNS: usize = 4;
 
 /// A kernel of the timeline that belongs to the first profile.

@@ -283,6 +283,9 @@ fn setup_conditions((session, setup): SessionSetup<'_>) -> Conditions {
         .map(|opening| opening.feeding.clone());
     // What was imported or published is known by its name alone.
     let is_elsewhere = spec.is_some_and(|spec| spec.device == Plan::ELSEWHERE);
+    let own_precision = spec
+        .filter(|_| !is_elsewhere)
+        .map(|_| "as in the file".to_owned());
     vec![
         ("Model", Some(model(session.model_of(setup)))),
         ("Setup", is_elsewhere.then(|| session.setup_label(setup))),
@@ -291,7 +294,7 @@ fn setup_conditions((session, setup): SessionSetup<'_>) -> Conditions {
             engine.or_else(|| spec.map(|spec| spec.engine.clone())),
         ),
         ("Device", spec.map(|spec| spec.device.clone())),
-        ("Precision", option("precision")),
+        ("Precision", option("precision").or(own_precision)),
         ("Threads", threads.or_else(|| option("threads"))),
         ("Options", others),
         ("Library", report.and_then(|report| report.library.clone())),
