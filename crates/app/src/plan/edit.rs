@@ -2,7 +2,7 @@
 
 use super::action::PlanEdit;
 use super::{Draft, DraftSetup, PlanField, respell, slips, sweeps};
-use powerband_core::domain::setup::{GENERATE, TASK_KEY};
+use powerband_core::domain::setup::{GENERATE, Setup, TASK_KEY};
 
 /// A text field, or that of a key of a setup: letters typed in one are undone together.
 pub(super) type Typing = (PlanField, String);
@@ -31,6 +31,12 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::WholeRequests(are_whole) => {
             let task = if are_whole { GENERATE } else { "" };
             for index in 0..draft.setups.len() {
+                // A setup that trains stays one.
+                let setup = draft.setups[index].spec.parse::<Setup>().ok();
+                let own = setup.and_then(|setup| setup.options.get(TASK_KEY).cloned());
+                if own.is_some_and(|own| own != GENERATE) {
+                    continue;
+                }
                 let edit = PlanEdit::Key(index, TASK_KEY.to_owned(), task.to_owned());
                 apply_to_setups(&mut draft.setups, edit);
             }

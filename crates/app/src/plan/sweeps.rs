@@ -3,7 +3,7 @@
 use super::{Draft, ModelFacts, Planner, parse_batches, show_batches};
 use powerband_core::domain::model::{Dim, Port};
 use powerband_core::domain::point::BATCH;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{Setup, TASK_KEY};
 use powerband_core::domain::sizes;
 use powerband_onnx::batch_axis::BatchAxes;
 
@@ -42,6 +42,11 @@ impl Planner {
     pub fn whole_requests(&self) -> Option<Option<bool>> {
         let setups = self.draft.setups.iter();
         let tasks = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
+        // A setup that trains takes no part.
+        let tasks = tasks.filter(|setup| {
+            let own = setup.options.get(TASK_KEY);
+            own.is_none() || setup.is_generate_task()
+        });
         let tasks: Vec<bool> = tasks.map(|setup| setup.is_generate_task()).collect();
         let has_cache = matches!(
             &self.facts,
@@ -196,7 +201,11 @@ mod tests {
             ..DraftSetup::default()
         };
         let mut planner = Planner::new(Draft {
-            setups: vec![setup("ort:cpu"), setup("rten:cpu,task=generate")],
+            setups: vec![
+                setup("ort:cpu"),
+                setup("rten:cpu,task=generate"),
+                setup("torch:cpu,task=train"),
+            ],
             ..Draft::default()
         });
         let specs = |planner: &Planner| {
@@ -205,11 +214,12 @@ mod tests {
         };
         assert_eq!(planner.whole_requests(), Some(None), "they differ");
         planner.edit(PlanEdit::WholeRequests(true));
-        let whole = ["ort:cpu,task=generate", "rten:cpu,task=generate"];
+        let trains = "torch:cpu,task=train";
+        let whole = ["ort:cpu,task=generate", "rten:cpu,task=generate", trains];
         assert_eq!(specs(&planner), whole);
         assert_eq!(planner.whole_requests(), Some(Some(true)));
         planner.edit(PlanEdit::WholeRequests(false));
-        assert_eq!(specs(&planner), ["ort:cpu", "rten:cpu"]);
+        assert_eq!(specs(&planner), ["ort:cpu", "rten:cpu", trains]);
         assert_eq!(planner.whole_requests(), None, "of no language model");
     }
 

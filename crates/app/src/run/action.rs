@@ -12,7 +12,7 @@ pub enum RunAction {
     Start,
     /// Measures the plan in jobs of Slurm, which go on without this window.
     Detach,
-    /// Queues the plan as it is now behind the run in progress.
+    /// Queues a copy of the plan behind the run in progress.
     Queue,
     /// Takes a plan out of the queue, by its place.
     Unqueue(usize),

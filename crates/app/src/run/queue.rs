@@ -30,7 +30,7 @@ impl App {
         }
     }
 
-    /// Queues the plan as it is now.
+    /// Queues a copy of the plan.
     pub(super) fn queue_plan(&mut self, programs: ProgramTrust) {
         let Ok(request) = self.bench.planner.draft.request() else {
             return;

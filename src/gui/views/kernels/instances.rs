@@ -30,8 +30,6 @@ const NARROW: f32 = 640.0;
 const HISTOGRAM: f32 = 130.0;
 /// Height of the tools above the table.
 const TOOLS: f32 = 64.0;
-/// Opacity of the bars.
-const BAR: f32 = 0.45;
 /// Height of a line of numbers, and width of a number.
 const LINE: f32 = 20.0;
 const NUMBER: f32 = 78.0;
@@ -172,10 +170,7 @@ fn table(
     let fill = theme::roles(ui).series(0);
     let bar = |row: usize| {
         let one = found.longest.get(row)?;
-        Some((
-            (one.duration_ns as f64 / longest) as f32,
-            fill.gamma_multiply(BAR),
-        ))
+        Some(((one.duration_ns as f64 / longest) as f32, fill))
     };
     let table = DataTable {
         id: "instances",

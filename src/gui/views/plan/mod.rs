@@ -186,8 +186,9 @@ fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.is_running() {
         let button = button::plain_if(ui, app.can_queue(), Some(icon::RUN), "Queue");
-        let button =
-            button.on_hover_text("Starts the plan as it is now, after the run in progress");
+        let button = button.on_hover_text(
+            "Measures this plan after the run in progress; later changes do not count",
+        );
         if button.clicked() {
             actions.push(Action::Run(RunAction::Queue));
         }
