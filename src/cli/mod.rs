@@ -48,7 +48,7 @@ use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_runner::roofs::child as roofs_child;
-use powerband_runner::roofs::neighbour::{self, BackgroundLoadKind};
+use powerband_runner::roofs::neighbour;
 use powerband_store::installation::Installation;
 use powerband_store::settings::{self, Settings};
 use powerband_store::{recoverable, session_file};
@@ -240,10 +240,7 @@ fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
             roofs_child::run(without, only.as_deref())?;
         }
         Some(WorkerTask::Exec { command }) => child::become_program(command)?,
-        Some(WorkerTask::Neighbour { kind, cores }) => {
-            let kind = BackgroundLoadKind::named(kind).context("there is no such neighbour")?;
-            neighbour::run(kind, cores)?;
-        }
+        Some(WorkerTask::Neighbour { cores }) => neighbour::run(cores)?,
     }
     Ok(())
 }

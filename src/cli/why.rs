@@ -12,13 +12,11 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::{self, Point};
-use powerband_core::domain::profile::Profile;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{LAST_RESORT, Setup};
-use powerband_findings::analysis::limits::experiments::{self as findings, ExperimentAnswer};
-use powerband_findings::analysis::limits::{self, Limits};
+use powerband_findings::analysis::limits::answer::AskedCase;
 use powerband_findings::export::experiments as documents;
 use powerband_findings::report;
 use powerband_runner::experiments::{self, ExperimentMachine};
@@ -35,9 +33,9 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
     let is_session = path.extension().is_some_and(|end| end == "ron");
     let session = is_session.then(|| super::measured(path)).transpose()?;
     if let Some(session) = &session
-        && let Some(answer) = saved_answer(args, session)?
+        && let Some(asked) = saved_answer(context, args, session)?
     {
-        return shown(context, args, session, &answer);
+        return shown(args, session, &asked);
     }
     let of_sessions = [
         ("--show", args.show),
@@ -87,10 +85,10 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         cancelled,
         unsaved,
     } = bench::measure(context, prepared, &target)?;
-    let Some(answer) = findings::experiment_answer(&session) else {
+    let Some(asked) = asked_case(context, &session) else {
         bail!(unsaved.unwrap_or_else(|| "the run has no experiments".to_owned()));
     };
-    let status = shown(context, args, &session, &answer)?;
+    let status = shown(args, &session, &asked)?;
     if let Some(reason) = unsaved {
         bail!("{reason}");
     }
@@ -134,8 +132,12 @@ fn measure_roofs(context: &Context, request: &RunRequest) {
 }
 
 /// What the experiments of a session said, where they are those that are asked for.
-fn saved_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<ExperimentAnswer>> {
-    let Some(answer) = findings::experiment_answer(session) else {
+fn saved_answer(
+    context: &Context,
+    args: &WhyArgs,
+    session: &Session,
+) -> anyhow::Result<Option<AskedCase>> {
+    let Some(asked) = asked_case(context, session) else {
         if args.show {
             bail!(
                 "{} has no experiments; leave --show out to make some on one of its cases",
@@ -147,17 +149,23 @@ fn saved_answer(args: &WhyArgs, session: &Session) -> anyhow::Result<Option<Expe
     let is_of_another = args
         .setup
         .as_deref()
-        .is_some_and(|wanted| session.find_setup(wanted) != Some(answer.case.setup))
-        || !args.point.takes(answer.case.point);
+        .is_some_and(|wanted| session.find_setup(wanted) != Some(asked.tried.case.setup))
+        || !args.point.takes(asked.tried.case.point);
     if args.show && is_of_another {
         bail!(
             "the experiments of {} are on {} at {}; leave --setup, --batch and --at out to show them",
             args.subject,
-            session.setup_label(answer.case.setup),
-            answer.case.point
+            session.setup_label(asked.tried.case.setup),
+            asked.tried.case.point
         );
     }
-    Ok((!is_of_another && !args.is_to_measure()).then_some(answer))
+    Ok((!is_of_another && !args.is_to_measure()).then_some(asked))
+}
+
+/// What is known of the case that the experiments of a session are on.
+fn asked_case(context: &Context, session: &Session) -> Option<AskedCase> {
+    let roofs = roofs_file::for_session(session, &context.paths);
+    AskedCase::of_session(session, &roofs)
 }
 
 /// The experiments on a case of a session.
@@ -241,28 +249,13 @@ fn usual_setup(context: &Context) -> &'static str {
     if is_ort { "ort" } else { LAST_RESORT }
 }
 
-/// What the model says of the case, where it was profiled.
-fn by_model(context: &Context, session: &Session, answer: &ExperimentAnswer) -> Option<Limits> {
-    let is_asked = |profile: &Profile| profile.case == Some(answer.case);
-    let place = session.profiles.iter().position(is_asked)?;
-    let roofs = roofs_file::for_session(session, &context.paths);
-    Some(limits::profile_limits(session, place, &roofs))
-}
-
-fn shown(
-    context: &Context,
-    args: &WhyArgs,
-    session: &Session,
-    answer: &ExperimentAnswer,
-) -> anyhow::Result<ExitCode> {
-    let model = by_model(context, session, answer);
+fn shown(args: &WhyArgs, session: &Session, asked: &AskedCase) -> anyhow::Result<ExitCode> {
     if args.json {
-        output::document(&documents::with_model(answer, model.as_ref()))?;
+        output::document(&documents::with_nodes(asked))?;
     } else {
-        let sections = report::experiments::of_case(session, answer, model.as_ref());
-        output::sections(&sections)?;
+        output::sections(&report::experiments::of_case(session, asked))?;
     }
-    let case = session.case(answer.case);
+    let case = session.case(asked.tried.case);
     let is_trouble = case.is_none_or(|case| case.outcome.is_trouble());
     Ok(if is_trouble {
         ExitCode::from(TROUBLE)

@@ -83,19 +83,20 @@ fn measuring_can_be_cancelled_and_leaves_nothing_running() {
 fn a_neighbour_works_until_it_is_dropped() {
     for kind in BackgroundLoadKind::ALL {
         // No other test has this order of processors.
-        let words = format!("worker neighbour {kind} 0 0 0");
-        let mut neighbour = neighbour::start(program(), kind, &[0, 0, 0]).unwrap();
+        let words = "worker neighbour 0 0 0";
+        let mut neighbour = neighbour::start(program(), &[0, 0, 0]).unwrap();
+        neighbour.switch_to(Some(kind)).unwrap();
         assert!(neighbour.is_working());
-        assert_eq!(processes_with(&words).len(), 1);
+        assert_eq!(processes_with(words).len(), 1);
         drop(neighbour);
-        wait_until("it is gone", || processes_with(&words).is_empty());
+        wait_until("it is gone", || processes_with(words).is_empty());
     }
 }
 
 #[test]
 fn a_neighbour_does_not_outlive_who_started_it() {
     let home = Home::new();
-    let mut command = home.command(&["worker", "neighbour", "computing", "0", "0"]);
+    let mut command = home.command(&["worker", "neighbour", "0", "0"]);
     let mut child = command
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null())

@@ -14,6 +14,7 @@ use powerband_core::domain::plan::{OptimisationStep, Plan, SetupStyle, TimeLimit
 use powerband_core::domain::point::{DEFAULT_BATCHES, Point};
 use powerband_core::domain::request::{RunRequest, preset_rules};
 use powerband_core::domain::setup::Setup;
+use powerband_core::schedule::alternation;
 use powerband_onnx::batch_axis::{BatchAxes, fixed_batch};
 use powerband_onnx::{shapes, zoo};
 
@@ -61,21 +62,30 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
             .first()
             .copied()
             .unwrap_or(asked.point),
+        // A number of turns that the user gives is exact, however long it takes.
+        budget_s: request
+            .rounds
+            .is_none()
+            .then(|| alternation::budget_s(request.preset)),
         ..asked
     });
+    let is_of_experiments = request.experiments.is_some();
     let mut rules = request
         .rules
         .unwrap_or_else(|| preset_rules(request.preset, &setups));
-    if let Some(rounds) = request.rounds {
+    if is_of_experiments {
+        // What they compare lies within a round, which is a turn of some tenths of a second.
+        rules.measure = alternation::turn_rule(request.preset, request.rounds, &rules.measure);
+        rules.warm_up = alternation::turn_warm_up(&rules.warm_up);
+    } else if let Some(rounds) = request.rounds {
         // A number of rounds that the user gives is exact, however wide the interval stays.
         rules.measure.rounds = rounds;
         rules.measure.target_ci95_rel = None;
     }
-    if request.experiments.is_some() {
-        // What they compare lies within a round.
-        rules.measure.spacing = None;
-    }
-    rules.measure.spacing = request.spacing.or(rules.measure.spacing);
+    rules.measure.spacing = request
+        .spacing
+        .filter(|_| !is_of_experiments)
+        .or(rules.measure.spacing);
     if request.energy {
         rules.measure.allow_for_energy(rate_hz);
     }
@@ -275,6 +285,7 @@ mod tests {
                 point,
                 tried: Vec::new(),
                 untried: Vec::new(),
+                budget_s: None,
             }),
             ..RunRequest::new("minilm")
         };

@@ -5,14 +5,17 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::case::{Case, CaseKey, WarmUp};
 use powerband_core::domain::plan::{Load, MOST_ROUNDS_FACTOR, MeasureRule, Plan, WAKE_UP_MS};
 use powerband_core::domain::point::Point;
+use powerband_core::schedule::alternation::SWITCH_MS;
 use powerband_core::stats::bootstrap;
 use powerband_worker::protocol::RoundRule;
 
 /// Runs before the first sample of a visit, however long they take: one fills the caches again.
 const WAKE_UP_RUNS: u64 = 1;
+/// Of a longer run the time that a switch disturbs is a small part, in nanoseconds.
+const LONG_RUN_NS: u64 = 3_000_000_000;
 
 /// The cases in this round's order: shuffled anew each round, the same for the same seed, so that
 /// heat and neighbours hit all cases alike.
@@ -82,6 +85,17 @@ pub fn share(rule: &MeasureRule) -> RoundRule {
         min_ns: rule.min_time_ms * 1_000_000 / rounds,
         max_ns: rule.max_time_ms * 1_000_000 / rounds,
         max_samples: rule.max_samples.div_ceil(rounds).max(1),
+    }
+}
+
+/// What one turn of an experiment is to do. A run that outlasts what a switch disturbs is not made twice.
+pub(crate) fn turn(rule: &MeasureRule, warm_up: Option<&WarmUp>) -> RoundRule {
+    let run_ns = warm_up.map_or(0, |warm_up| warm_up.spent_ns / warm_up.runs.max(1));
+    let is_long = run_ns > LONG_RUN_NS;
+    RoundRule {
+        wake_up_runs: if is_long { 0 } else { WAKE_UP_RUNS },
+        wake_up_ns: if is_long { 0 } else { SWITCH_MS * 1_000_000 },
+        ..share(rule)
     }
 }
 

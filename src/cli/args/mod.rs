@@ -146,8 +146,6 @@ pub(crate) enum WorkerTask {
     },
     /// Keep cores or the memory busy until standard input closes.
     Neighbour {
-        /// Which of them: streaming or computing.
-        kind: String,
         /// A thread on each of these logical processors.
         cores: Vec<usize>,
     },

@@ -38,21 +38,21 @@ fn line(ui: &mut Ui, app: &App, profile: ProfileRef) {
         }
         return;
     };
-    let Some(finding) = found.main_finding() else {
+    let Some(headline) = found.headline() else {
         let reason = found.abstained.first().map_or("", String::as_str);
         label::quiet_line(ui, &format!("What limits it is not known: {reason}"));
         return;
     };
-    sign(ui, finding.bound);
-    let sentence = RichText::new(&finding.sentence).color(theme::roles(ui).text);
+    sign(ui, headline.bound);
+    let sentence = RichText::new(&headline.sentence).color(theme::roles(ui).text);
     let room = ui.available_width() - BASIS;
     ui.scope(|ui| {
         ui.set_max_width(room);
         let sentence = Label::new(sentence).truncate();
         ui.add(sentence.show_tooltip_when_elided(false))
-            .on_hover_text(finding.full_text());
+            .on_hover_text(&headline.details);
     });
-    label::faint(ui, finding.basis.title());
+    label::faint(ui, &headline.basis);
 }
 
 /// *Why* at the right where there is room for two screens, else in place of this one.

@@ -293,8 +293,8 @@ fn what_limits_a_profile_stands_above_its_kernels_and_its_timeline() {
         });
         desk.steps(2);
         let found = desk.app().profile.why.found.result.as_ref();
-        let main = found.and_then(|found| found.main_finding());
-        main.expect("a finding").sentence.clone()
+        let main = found.and_then(|found| found.headline());
+        main.expect("a headline").sentence
     };
     for screen in [Screen::Kernels, Screen::Timeline] {
         desk.act(Action::Go(screen));

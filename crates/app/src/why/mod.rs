@@ -16,7 +16,9 @@ use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::Experiments;
 use powerband_findings::analysis::limits::Limits;
-use powerband_findings::analysis::limits::experiments::ExperimentAnswer;
+use powerband_findings::analysis::limits::answer::CaseAnswer;
+use powerband_findings::analysis::limits::bound::Bound;
+use powerband_findings::analysis::limits::experiments::TriedExperiments;
 use powerband_findings::analysis::limits::finding::LimitFinding;
 use powerband_findings::analysis::limits::speed_of_light::LightRow;
 use powerband_findings::chart::roofline::Roofline;
@@ -51,8 +53,10 @@ pub struct WhyResult {
     pub roofline: Roofline,
     /// The wall time in parts, or why it cannot be taken apart.
     pub wall: Result<WallBar, String>,
-    /// What the experiments of the session say, where it has some on this case.
-    pub answer: Option<ExperimentAnswer>,
+    /// What limits it, and how sure that is.
+    pub answer: Option<CaseAnswer>,
+    /// What was tried, where the session has experiments on this case.
+    pub tried: Option<TriedExperiments>,
     /// What was found, worst first, whatever it is known by.
     pub findings: Vec<LimitFinding>,
     /// The least time of an item for each step that was and was not taken.
@@ -64,12 +68,45 @@ pub struct WhyResult {
 }
 
 impl WhyResult {
-    /// The finding about the profile as a whole, else the worst one.
-    pub fn main_finding(&self) -> Option<&LimitFinding> {
+    /// What limits the profile in one line: the answer where it is settled, else the finding about the whole, else the
+    /// worst one.
+    pub fn headline(&self) -> Option<LimitHeadline> {
+        if let Some(answer) = self.answer.as_ref().filter(|answer| answer.is_settled()) {
+            return Some(LimitHeadline {
+                sentence: answer.sentence.clone(),
+                details: answer.sentence.clone(),
+                basis: answer.certainty_text(),
+                bound: answer.limits.first().map(|limit| limit.bound()),
+            });
+        }
         let mut findings = self.findings.iter();
         let whole = findings.find(|finding| finding.nodes.len() != 1);
-        whole.or_else(|| self.findings.first())
+        let finding = whole.or_else(|| self.findings.first())?;
+        Some(LimitHeadline {
+            sentence: finding.sentence.clone(),
+            details: finding.full_text(),
+            basis: finding.basis.title().to_owned(),
+            bound: finding.bound,
+        })
     }
+
+    /// The findings beside the answer, by their places: the one about the whole says the same as an answer.
+    pub fn findings_beside_answer(&self) -> impl Iterator<Item = (usize, &LimitFinding)> {
+        let is_said = self.answer.as_ref().is_some_and(CaseAnswer::is_settled);
+        let all = self.findings.iter().enumerate();
+        all.filter(move |(_, finding)| !(is_said && finding.nodes.len() > 1))
+    }
+}
+
+/// What limits a profile in one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitHeadline {
+    pub sentence: String,
+    /// The sentence with all that belongs to it.
+    pub details: String,
+    /// How it is known.
+    pub basis: String,
+    pub bound: Option<Bound>,
 }
 
 /// The screen.

@@ -10,7 +10,7 @@ use crate::sessions::{SessionId, Snapshot};
 use crate::shared::Shared;
 use powerband_core::domain::case::CaseKey;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
-use powerband_findings::tables::experiments::of_answer;
+use powerband_findings::tables::experiments::of_tried;
 use powerband_findings::tables::node_limits::of_nodes;
 use powerband_findings::tables::speed_of_light;
 
@@ -131,8 +131,8 @@ impl ProfileDoor {
                     .tables
                     .set_table("light", speed_of_light::of_rows(&found.light));
             }
-            match &found.answer {
-                Some(answer) => shared.tables.set_table("experiments", of_answer(answer)),
+            match &found.tried {
+                Some(tried) => shared.tables.set_table("experiments", of_tried(tried)),
                 None => shared.tables.remove("experiments"),
             }
         }

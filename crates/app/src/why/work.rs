@@ -3,6 +3,7 @@
 use super::{WhyResult, WhySubject};
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
+use powerband_findings::analysis::limits::answer::{self, AnswerSources};
 use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
 use powerband_findings::chart::figure;
 use powerband_findings::chart::roofline::Roofline;
@@ -25,20 +26,22 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
         },
     };
     let case = limits.as_ref().and_then(|limits| limits.case);
-    let answer = experiments::experiment_answer(session);
-    let answer = answer.filter(|answer| limits.is_none() || case == Some(answer.case));
-    let setup = case.or_else(|| answer.as_ref().map(|answer| answer.case));
+    let tried = experiments::tried_experiments(session);
+    let tried = tried.filter(|tried| limits.is_none() || case == Some(tried.case));
+    let setup = case.or_else(|| tried.as_ref().map(|tried| tried.case));
+    let answer = answer::case_answer(&AnswerSources {
+        session,
+        case: setup.filter(|_| session.plan.can_run()),
+        limits: limits.as_ref(),
+        tried: tried.as_ref(),
+        roofs: &roofs,
+    });
     let setup = setup.or_else(|| session.cases.first().map(|case| case.key()));
     let curve = setup.filter(|_| session.plan.can_run());
     let curve = curve.map(|case| curve::curve_limits(session, case.setup, &roofs));
     let (mut findings, mut abstained) = limits.as_ref().map_or_else(Default::default, |limits| {
         (limits.findings.clone(), limits.abstained.clone())
     });
-    if limits.is_none()
-        && let Some(answer) = &answer
-    {
-        findings.extend(experiments::experiment_finding(session, answer.case));
-    }
     match curve {
         Some(Ok(curve)) => {
             findings.extend(curve.findings);
@@ -57,6 +60,7 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
     WhyResult {
         looking,
         answer,
+        tried,
         findings,
         abstained,
         light,

@@ -82,6 +82,18 @@ impl ExperimentChange {
             Self::ClockCap => "clock-cap",
         }
     }
+
+    /// Whether it tells what limits a case; others tell what a change would bring.
+    pub fn tells_limits(self) -> bool {
+        matches!(
+            self,
+            Self::HalfThreads
+                | Self::TwiceThreads
+                | Self::StreamingNeighbour
+                | Self::ComputingNeighbour
+                | Self::GraphCapture
+        )
+    }
 }
 
 impl fmt::Display for ExperimentChange {
@@ -122,4 +134,8 @@ pub struct Experiments {
     pub tried: Vec<Experiment>,
     /// What cannot be tried.
     pub untried: Vec<UnavailableExperiment>,
+    /// For how many seconds they are measured at most, the most telling first; nothing where each has its number of
+    /// turns, however long that takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<u64>,
 }

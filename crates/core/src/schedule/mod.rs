@@ -3,6 +3,7 @@
 //!
 //! Pure: the run does what is decided here, and an estimate plays it through without running anything.
 
+pub mod alternation;
 pub mod forecast;
 pub mod starts;
 #[cfg(test)]

@@ -3,34 +3,32 @@
 use serde_json::{Value, json};
 
 use super::{limits, with};
-use crate::analysis::limits::Limits;
-use crate::analysis::limits::experiments::{self, ExperimentAnswer, ExperimentRow};
+use crate::analysis::limits::answer::AskedCase;
+use crate::analysis::limits::experiments::ExperimentRow;
 
-/// The whole document.
-pub fn document(answer: &ExperimentAnswer) -> Value {
-    let conclusion = answer.conclusion.as_ref();
-    let untried = answer
+/// The answer, and what was tried.
+pub fn document(asked: &AskedCase) -> Value {
+    let tried = &asked.tried;
+    let untried = tried
         .untried
         .iter()
         .map(|untried| json!({ "change": untried.change.id(), "reason": untried.reason }));
     json!({
-        "setup": answer.label,
-        "batch": answer.case.point.batch(),
-        "point": answer.case.point,
-        "median_ms": answer.median_ns.map(|ns| ns / 1e6),
-        "conclusion": conclusion.ok().map(|found| with(found, json!({ "basis": "by experiment" }))),
-        "abstained": conclusion.err(),
-        "experiments": answer.rows.iter().map(row).collect::<Vec<_>>(),
+        "setup": tried.label,
+        "batch": tried.case.point.batch(),
+        "point": tried.case.point,
+        "median_ms": tried.median_ns.map(|ns| ns / 1e6),
+        "answer": asked.answer,
+        "abstained": tried.trouble,
+        "experiments": tried.rows.iter().map(row).collect::<Vec<_>>(),
         "untried": untried.collect::<Vec<_>>(),
     })
 }
 
-/// The same, with what the model says of the case where it was profiled.
-pub fn with_model(answer: &ExperimentAnswer, model: Option<&Limits>) -> Value {
-    let disagreement = model.and_then(|model| experiments::disagreement(&model.findings));
-    let model = model.map(limits::document);
-    let more = json!({ "model": model, "disagreement": disagreement });
-    with(document(answer), more)
+/// The same, with what limits the nodes of the case where it was profiled.
+pub fn with_nodes(asked: &AskedCase) -> Value {
+    let model = asked.limits.as_ref().map(limits::document);
+    with(document(asked), json!({ "model": model }))
 }
 
 fn row(row: &ExperimentRow) -> Value {

@@ -1,67 +1,101 @@
-//! Experiments on a case: what limits it, what was tried, what was not, and what the model says beside.
+//! Experiments on a case: what limits it, what that rests on, what was tried and what was not.
 
 use super::document::Block;
 use crate::analysis::limits::Limits;
-use crate::analysis::limits::bound::Basis;
-use crate::analysis::limits::experiments::{self, ExperimentAnswer};
+use crate::analysis::limits::answer::{AskedCase, CaseAnswer};
+use crate::analysis::limits::hypotheses::CaseLimit;
 use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
 
+/// So many limits are named that an observation speaks for or against; of more than that the other side says it.
+const FEW: usize = 3;
 /// Findings of the model that are shown.
 const FINDINGS: usize = 4;
 
-/// The case, its experiments, and what the model says of it where it was profiled.
-pub fn of_case(
-    session: &Session,
-    answer: &ExperimentAnswer,
-    model: Option<&Limits>,
-) -> Vec<Vec<Block>> {
-    let median = answer.median_ns.map_or_else(
+/// The case, the answer, its experiments, and what is known of its nodes.
+pub fn of_case(session: &Session, asked: &AskedCase) -> Vec<Vec<Block>> {
+    let case = asked.tried.case;
+    let median = asked.tried.median_ns.map_or_else(
         || "not measured".to_owned(),
         |ns| format!("{} a run", humanize::duration_ns(ns)),
     );
     let head = format!(
         "{}, {}, {}: {median}",
-        session.model_of(answer.case.setup).name,
-        answer.label,
-        answer.case.point
+        session.model_of(case.setup).name,
+        asked.tried.label,
+        case.point
     );
     let mut sections = vec![vec![Block::paragraph(head)]];
-    sections.extend(conclusion_and_costs(answer));
-    sections.extend(model.map(by_model));
+    sections.extend(answer_and_costs(asked));
+    sections.extend(asked.limits.as_ref().map(by_node));
     sections
 }
 
-/// The conclusion, the table, and what was not tried.
-pub(super) fn conclusion_and_costs(answer: &ExperimentAnswer) -> Vec<Vec<Block>> {
-    let conclusion = match &answer.conclusion {
-        Ok(found) => vec![
-            Block::paragraph(&found.sentence),
-            Block::paragraph(format!("By experiment; the rule: {}.", found.rule)),
-        ],
-        Err(reason) => vec![Block::paragraph(format!(
-            "Not settled by experiment: {reason}."
-        ))],
-    };
-    let view = TableView::new(tables::experiments::of_answer(answer));
+/// The answer, what it rests on, the table, and what was not tried.
+pub(super) fn answer_and_costs(asked: &AskedCase) -> Vec<Vec<Block>> {
+    let mut answer = vec![Block::paragraph(asked.sentence())];
+    answer.extend(
+        asked
+            .answer
+            .as_ref()
+            .map(|answer| Block::paragraph(certainty(answer))),
+    );
+    let evidence = asked.answer.iter().flat_map(evidence_texts);
+    let evidence = Block::titled_list("What it rests on", evidence);
+    let tried = &asked.tried;
+    let view = TableView::new(tables::experiments::of_tried(tried));
     let view = view.columns(&tables::experiments::ON_TERMINAL);
-    let failures = answer.rows.iter();
+    let failures = tried.rows.iter();
     let failures =
         failures.filter_map(|row| Some(format!("{}: {}", row.change, row.trouble.as_ref()?)));
     let costs = [view.to_block()].into_iter().chain(Block::list(failures));
-    let untried = answer.untried.iter();
+    let untried = tried.untried.iter();
     let untried = untried.map(|one| format!("{}: {}", one.change, one.reason));
     let untried = Block::titled_list("Not tried", untried);
-    vec![conclusion, costs.collect(), untried]
+    vec![answer, evidence, costs.collect(), untried]
 }
 
-/// What the model says beside the experiments.
-fn by_model(limits: &Limits) -> Vec<Block> {
-    let disagreement = experiments::disagreement(&limits.findings);
+/// How sure an answer is, in words.
+pub fn certainty(answer: &CaseAnswer) -> String {
+    let likely = answer.weights.iter().filter(|one| one.weight >= 0.005);
+    let likely = likely.map(|one| {
+        let share = humanize::significant(100.0 * one.weight, 2);
+        format!("{} {share} %", one.limit.title())
+    });
+    let likely: Vec<String> = likely.collect();
+    format!("How sure that is: {}.", likely.join(", "))
+}
+
+/// What an answer rests on, a text for each observation.
+pub fn evidence_texts(answer: &CaseAnswer) -> Vec<String> {
+    let names = |limits: &[CaseLimit]| {
+        let names: Vec<&str> = limits.iter().map(|limit| limit.title()).collect();
+        names.join(", ")
+    };
+    let lines = answer.evidence.iter().map(|line| {
+        let mut said: Vec<String> = Vec::new();
+        if (1..=FEW).contains(&line.speaks_for.len()) {
+            said.push(format!("for {}", names(&line.speaks_for)));
+        }
+        if (1..=FEW).contains(&line.speaks_against.len()) || said.is_empty() {
+            let against = names(&line.speaks_against);
+            said.extend((!against.is_empty()).then(|| format!("against {against}")));
+        }
+        if said.is_empty() {
+            return line.sentence.clone();
+        }
+        format!("{} Speaks {}.", line.sentence, said.join(", "))
+    });
+    lines.collect()
+}
+
+/// What is known of the nodes.
+fn by_node(limits: &Limits) -> Vec<Block> {
     let findings = limits.findings.iter();
-    let findings = findings.filter(|finding| finding.basis == Basis::Model);
     let findings = findings.take(FINDINGS).map(|finding| finding.full_text());
-    let said = disagreement.into_iter().chain(findings);
-    Block::titled_list("By the model", said.chain(limits.abstained.iter().cloned()))
+    Block::titled_list(
+        "By the model",
+        findings.chain(limits.abstained.iter().cloned()),
+    )
 }

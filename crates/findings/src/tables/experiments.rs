@@ -3,7 +3,7 @@
 use super::cell::{Cell, SortKey};
 use super::pairs::interval as ratio_interval;
 use super::{Column, Table};
-use crate::analysis::limits::experiments::{ExperimentAnswer, ExperimentRow};
+use crate::analysis::limits::experiments::{ExperimentRow, TriedExperiments};
 use powerband_core::base::humanize;
 
 type ExperimentColumn = Column<ExperimentRow>;
@@ -19,8 +19,8 @@ pub const ON_TERMINAL: [&str; 6] = [
 ];
 
 /// The changes that were tried.
-pub fn of_answer(answer: &ExperimentAnswer) -> Table {
-    Table::new(COLUMNS, answer.rows.clone())
+pub fn of_tried(tried: &TriedExperiments) -> Table {
+    Table::new(COLUMNS, tried.rows.clone())
 }
 
 /// The columns of experiments.
@@ -85,6 +85,7 @@ mod tests {
             median_ns: Some(14e6),
             control_median_ns: Some(10e6),
             cost,
+            effect: None,
             verdict: None,
             trouble: cost.is_none().then(|| "out of memory".to_owned()),
         }

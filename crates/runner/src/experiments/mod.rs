@@ -29,7 +29,7 @@ use powerband_core::domain::plan::{Load, Plan, PresetName, Profiler, SetupStyle,
 use powerband_core::domain::point::Point;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::setup::{CORES_KEY, MODEL_KEY, NEIGHBOUR_KEY, Setup};
+use powerband_core::domain::setup::Setup;
 use powerband_worker::engines;
 
 /// Every experiment, in the order in which they are shown.
@@ -46,12 +46,6 @@ const ALL: &[Derivation] = &[
     unspun_threads::UNSPUN_THREADS,
     clock_cap::CLOCK_CAP,
 ];
-
-/// A network that streams memory, by which it is seen whether a streaming neighbour reaches what it is meant to
-/// reach: the cores of a machine may share less than all of the way to memory.
-const STREAMING_NETWORK: &str = "probe-add-s";
-/// Batch sizes up to which that network fits beside others: its tensors grow with the batch.
-const MOST_STREAMED: usize = 4;
 
 /// The experiments on a case of a session that was measured on this machine, or why there can be none.
 pub fn request_for(
@@ -177,15 +171,13 @@ fn request(
             "{setup} has a neighbour already; ask about the setup without neighbour="
         ));
     }
-    let mut derived = derive(&ExperimentSubject::new(setup, seen, here));
-    if engine.takes_files() && point.batch() <= MOST_STREAMED {
-        derived.add_streaming_network();
-    }
+    let derived = derive(&ExperimentSubject::new(setup, seen, here));
     let experiments = Experiments {
         setup: 0,
         point,
         tried: derived.tried,
         untried: derived.untried,
+        budget_s: None,
     };
     Ok(RunRequest {
         name: begun
@@ -232,32 +224,6 @@ impl DerivedSetups {
             colour: None,
         });
         self.setups.len() - 1
-    }
-}
-
-impl DerivedSetups {
-    /// The streaming neighbour beside a network that streams memory, in turns with the rest.
-    fn add_streaming_network(&mut self) {
-        let is_streaming =
-            |tried: &&Experiment| tried.change == ExperimentChange::StreamingNeighbour;
-        let Some(tried) = self.tried.iter().find(is_streaming).copied() else {
-            return;
-        };
-        let kept = ["threads", CORES_KEY, NEIGHBOUR_KEY, "runtime"];
-        let [control, setup] = [tried.control, tried.setup].map(|place| {
-            let mut setup = self.setups.get(place).cloned()?;
-            setup.options.retain(|key, _| kept.contains(&key.as_str()));
-            Some(setup.with(MODEL_KEY, STREAMING_NETWORK))
-        });
-        if let (Some(control), Some(setup)) = (control, setup) {
-            let control = self.place(control, "a network that streams memory");
-            let setup = self.place(setup, "the same beside a neighbour that streams");
-            self.tried.push(Experiment {
-                change: ExperimentChange::StreamingNeighbour,
-                setup,
-                control,
-            });
-        }
     }
 }
 
@@ -373,7 +339,7 @@ mod tests {
         );
         let setups = request.setups.clone();
         let measure = plans::plan(request.clone(), setups, &[], 10.0).measure;
-        assert_eq!((measure.rounds, measure.spacing), (5, None));
+        assert_eq!((measure.rounds, measure.spacing), (9, None));
         assert_eq!(request.profiling, Some(Profiler::Engine));
     }
 
@@ -396,29 +362,6 @@ mod tests {
                 .unwrap_err()
                 .contains("32-bit")
         );
-    }
-
-    #[test]
-    fn a_network_that_streams_memory_shows_whether_the_neighbour_reaches_it() {
-        let streamed = |spec: &str, batch: usize| -> Vec<String> {
-            let begun = RunRequest::new("resnet18@cifar");
-            let setup = spec.parse().unwrap();
-            let point = Point::of_batch(batch);
-            let request = request_of_model(begun, &setup, point, &machine(2)).unwrap();
-            let specs = request.setups.iter().map(ToString::to_string);
-            specs
-                .filter(|spec| spec.contains(STREAMING_NETWORK))
-                .collect()
-        };
-        assert_eq!(
-            streamed("ort,opt=none,threads=2", 1),
-            [
-                "ort:cpu,cores=0,model=probe-add-s,threads=1",
-                "ort:cpu,cores=0,model=probe-add-s,neighbour=stream,threads=1"
-            ]
-        );
-        assert_eq!(streamed("ort", 64), [""; 0]);
-        assert_eq!(streamed("torch", 1), [""; 0]);
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Neighbours: processes that keep cores, or the memory, busy while something else is measured.
 //!
-//! A neighbour is a child process behind the hidden subcommand `worker neighbour`. It works until its standard input
-//! closes, which it does when it is dropped and when this process ends in whatever way.
+//! A neighbour is a child process behind the hidden subcommand `worker neighbour`. Each line of its standard input says
+//! what it does from then on: stream, compute, or rest. It ends when its standard input closes, which it does when it
+//! is dropped and when this process ends in whatever way.
 
 use std::fmt;
-use std::io;
+use std::io::{self, BufRead};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ impl BackgroundLoadKind {
     /// Every one.
     pub const ALL: [Self; 2] = [Self::Streaming, Self::Computing];
 
-    /// What it is called on the command line of the child.
+    /// The line by which the child is told to do it.
     fn name(self) -> &'static str {
         match self {
             Self::Streaming => "streaming",
@@ -40,7 +41,7 @@ impl BackgroundLoadKind {
     }
 
     /// The one of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -51,8 +52,10 @@ impl fmt::Display for BackgroundLoadKind {
     }
 }
 
-/// What a child writes once it works.
-const READY: &str = "working";
+/// What a child writes once its threads are there.
+const READY: &str = "ready";
+/// The line by which a child is told to do nothing.
+const REST: &str = "rest";
 /// How long it may take to be there.
 const START_LIMIT: Duration = Duration::from_secs(20);
 /// What each thread copies from, and to, in bytes.
@@ -62,13 +65,19 @@ const PIECE: usize = 1 << 20;
 /// What is computed between two looks, in passes.
 const PASSES: u64 = 20_000;
 
-/// A child process that loads memory or cores; dropping it ends it.
+/// A child process that loads memory or cores while it is told to; dropping it ends it.
 #[derive(Debug)]
 pub struct BackgroundLoad {
     process: ChildProcess,
 }
 
 impl BackgroundLoad {
+    /// Has it do this from now on, or rest.
+    pub fn switch_to(&mut self, kind: Option<BackgroundLoadKind>) -> io::Result<()> {
+        self.process
+            .send(kind.map_or(REST, BackgroundLoadKind::name))
+    }
+
     /// Whether it still works: it may have been killed for the memory that it takes.
     pub fn is_working(&mut self) -> bool {
         self.process.ended_by_itself().is_none() && !self.process.is_over()
@@ -81,95 +90,147 @@ impl Drop for BackgroundLoad {
     }
 }
 
-/// Starts a neighbour with a thread on each of these logical processors, and waits until it works.
+/// Starts a neighbour with a thread on each of these logical processors, and waits until it is ready. It rests until
+/// it is switched to something.
 ///
 /// `program` is Powerband's own.
-pub fn start(
-    program: &Path,
-    kind: BackgroundLoadKind,
-    cores: &[usize],
-) -> io::Result<BackgroundLoad> {
+pub fn start(program: &Path, cores: &[usize]) -> io::Result<BackgroundLoad> {
     let spec = ProcessSpec::new(program)
-        .args(["worker", "neighbour", kind.name()])
+        .args(["worker", "neighbour"])
         .args(cores.iter().map(ToString::to_string));
     let mut process = ChildProcess::start(&spec, 1 << 10)?;
     match process.next(START_LIMIT) {
         Incoming::Line(line) if line == READY => Ok(BackgroundLoad { process }),
         Incoming::End | Incoming::Torn(_) => Err(io::Error::other(format!(
-            "the {kind} neighbour ended at once: {}",
+            "the neighbour ended at once: {}",
             process.end()
         ))),
         other => {
             process.kill();
             Err(io::Error::other(format!(
-                "the {kind} neighbour did not begin: {other:?}"
+                "the neighbour did not begin: {other:?}"
             )))
         }
     }
 }
 
-/// The child's side: works on these cores until standard input closes.
-pub fn run(kind: BackgroundLoadKind, cores: &[usize]) -> io::Result<()> {
+/// The child's side: does on these cores what its standard input says, until that closes.
+pub fn run(cores: &[usize]) -> io::Result<()> {
     std::fs::write("/proc/self/oom_score_adj", "1000").unwrap_or_default();
-    work_until_closed(kind, cores, &mut io::stdin().lock(), &mut io::stdout())
+    work_until_closed(cores, &mut io::stdin().lock(), &mut io::stdout())
+}
+
+/// What the threads of a child are to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    Rest,
+    Work(BackgroundLoadKind),
+    End,
+}
+
+/// The order that holds now.
+struct Orders {
+    now: Mutex<Order>,
+    changed: Condvar,
+}
+
+impl Orders {
+    fn give(&self, order: Order) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = order;
+        self.changed.notify_all();
+    }
+
+    fn now(&self) -> Order {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next order that is not to rest.
+    fn wait_for_work(&self) -> Order {
+        let guard = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_resting = |order: &mut Order| *order == Order::Rest;
+        let guard = self.changed.wait_while(guard, is_resting);
+        *guard.unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 fn work_until_closed(
-    kind: BackgroundLoadKind,
     cores: &[usize],
-    input: &mut dyn io::Read,
+    input: &mut dyn BufRead,
     output: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let is_over = AtomicBool::new(false);
+    let orders = Orders {
+        now: Mutex::new(Order::Rest),
+        changed: Condvar::new(),
+    };
     thread::scope(|scope| {
         let works: io::Result<()> = cores.iter().try_for_each(|&core| {
-            let is_over = &is_over;
+            let orders = &orders;
             thread::Builder::new()
                 .name(format!("neighbour-{core}"))
                 .spawn_scoped(scope, move || {
                     cores::pin(core);
-                    match kind {
-                        BackgroundLoadKind::Streaming => stream(is_over),
-                        BackgroundLoadKind::Computing => compute(is_over),
-                    }
+                    follow(orders);
                 })
                 .map(drop)
         });
         let told = works.and_then(|()| {
             writeln!(output, "{READY}")?;
             output.flush()?;
-            io::copy(input, &mut io::sink()).map(drop)
+            for line in input.lines() {
+                let kind = BackgroundLoadKind::named(line?.trim());
+                orders.give(kind.map_or(Order::Rest, Order::Work));
+            }
+            Ok(())
         });
-        is_over.store(true, Ordering::Relaxed);
+        orders.give(Order::End);
         told
     })
 }
 
-fn compute(is_over: &AtomicBool) {
+/// A thread of the child.
+fn follow(orders: &Orders) {
+    let mut stream = StreamWork::new();
     let codes = code::compute_codes().into_iter();
     let codes = codes.filter(|code: &&ComputeCode| code.numbers == NumberFormat::F32);
-    let code = codes.max_by_key(|code| code.vector_bits);
-    while !is_over.load(Ordering::Relaxed) {
-        match code {
-            Some(code) => code.run(PASSES),
-            None => std::hint::spin_loop(),
+    let compute = codes.max_by_key(|code| code.vector_bits);
+    loop {
+        let order = orders.wait_for_work();
+        let Order::Work(kind) = order else {
+            return;
+        };
+        while orders.now() == order {
+            match (kind, &mut stream, compute) {
+                (BackgroundLoadKind::Streaming, Some(stream), _) => stream.copy_a_piece(),
+                (BackgroundLoadKind::Computing, _, Some(code)) => code.run(PASSES),
+                _ => std::hint::spin_loop(),
+            }
         }
     }
 }
 
-fn stream(is_over: &AtomicBool) {
-    let plain = |code: &&BytesCode| code.access == Access::Copy && !code.bypasses_caches;
-    let code = code::bytes_codes().into_iter().find(plain);
-    let (Some(from), Some(mut to), Some(code)) = (Block::new(STREAMED), Block::new(STREAMED), code)
-    else {
-        return;
-    };
-    while !is_over.load(Ordering::Relaxed) {
-        let mut at = 0;
-        while at < STREAMED && !is_over.load(Ordering::Relaxed) {
-            code.run_at(&from, &mut to, at, PIECE);
-            at += PIECE;
-        }
+/// Two blocks of memory, one copied to the other piece by piece.
+struct StreamWork {
+    from: Block,
+    to: Block,
+    code: &'static BytesCode,
+    at: usize,
+}
+
+impl StreamWork {
+    /// Nothing where there is no memory for it.
+    fn new() -> Option<Self> {
+        let plain = |code: &&BytesCode| code.access == Access::Copy && !code.bypasses_caches;
+        Some(Self {
+            code: code::bytes_codes().into_iter().find(plain)?,
+            from: Block::new(STREAMED)?,
+            to: Block::new(STREAMED)?,
+            at: 0,
+        })
+    }
+
+    fn copy_a_piece(&mut self) {
+        self.code.run_at(&self.from, &mut self.to, self.at, PIECE);
+        self.at = (self.at + PIECE) % STREAMED;
     }
 }
 
@@ -178,34 +239,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closing_its_input_ends_it() {
-        for kind in BackgroundLoadKind::ALL {
-            let (reader, writer) = io::pipe().unwrap();
-            let child = thread::Builder::new()
-                .name("neighbour-test".to_owned())
-                .spawn(move || {
-                    let mut said = Vec::new();
-                    let mut reader = reader;
-                    work_until_closed(kind, &[0], &mut reader, &mut said).map(|()| said)
-                })
-                .unwrap();
-            thread::sleep(Duration::from_millis(50));
-            assert!(!child.is_finished(), "{kind}");
-            drop(writer);
-            assert_eq!(child.join().unwrap().unwrap(), b"working\n");
-        }
+    fn it_works_and_rests_as_it_is_told_and_ends_with_its_input() {
+        let lines = b"streaming\nrest\ncomputing\nwhatever\nstreaming\n";
+        let mut said = Vec::new();
+        work_until_closed(&[0], &mut &lines[..], &mut said).unwrap();
+        assert_eq!(said, b"ready\n");
+
+        let (reader, writer) = io::pipe().unwrap();
+        let child = thread::Builder::new()
+            .name("neighbour-test".to_owned())
+            .spawn(move || {
+                work_until_closed(&[0], &mut io::BufReader::new(reader), &mut io::sink())
+            })
+            .unwrap();
+        thread::sleep(Duration::from_millis(50));
+        assert!(!child.is_finished());
+        drop(writer);
+        child.join().unwrap().unwrap();
     }
 
     #[test]
     fn a_program_that_is_none_is_an_error() {
-        let missing = start(
-            Path::new("/nowhere/at-all"),
-            BackgroundLoadKind::Computing,
-            &[0],
-        );
-        assert!(missing.is_err());
-        let other =
-            start(Path::new("/bin/false"), BackgroundLoadKind::Streaming, &[0]).unwrap_err();
+        assert!(start(Path::new("/nowhere/at-all"), &[0]).is_err());
+        let other = start(Path::new("/bin/false"), &[0]).unwrap_err();
         assert!(other.to_string().contains("exit status 1"), "{other}");
         assert_eq!(
             BackgroundLoadKind::named("streaming"),

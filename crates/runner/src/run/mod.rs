@@ -3,6 +3,7 @@
 //! Blocks until the run is over, so it belongs on a thread that may wait. Whatever a worker does
 //! ends one case or one setup; the run itself always ends with an outcome for every case.
 
+mod alternating;
 mod beside;
 mod device_sampling;
 mod examining;
@@ -39,7 +40,7 @@ use powerband_store::installation::WatchRequest;
 use powerband_store::journal::Journal;
 use powerband_worker::engines::EngineError;
 use powerband_worker::engines::generate::Generate;
-use powerband_worker::protocol::{Reply, Request};
+use powerband_worker::protocol::{Reply, Request, RoundRule};
 use powerband_worker::remote::files::ModelFiles;
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::stops::Stops;
@@ -158,7 +159,7 @@ pub fn run(
     run.reach_machines();
     run.refuse_what_does_not_fit();
     run.begin_watching();
-    run.measure_rounds();
+    run.measure_rounds_or_turns();
     run.compare_accuracy();
     run.profile();
     run.finish();
@@ -261,6 +262,15 @@ impl ActiveRun<'_, '_> {
 
     /// One visit to a case, to measure a round or to get ready for it; whatever goes wrong becomes its outcome.
     fn visit(&mut self, case: CaseKey, round: Option<u32>) {
+        self.visit_with(case, &mut |run, phase| run.try_visit(case, round, phase));
+    }
+
+    /// The same, doing something else during the visit.
+    fn visit_with(
+        &mut self,
+        case: CaseKey,
+        attempt: &mut dyn FnMut(&mut Self, &mut Phase) -> Result<(), WorkerError>,
+    ) {
         // A failure of the setup earlier in this round may have ended the case already.
         if self.is_over(case) {
             return;
@@ -272,13 +282,13 @@ impl ActiveRun<'_, '_> {
             Ok(())
         } else {
             self.stop = stop;
-            let visited = self.try_visit(case, round, &mut phase);
+            let visited = attempt(self, &mut phase);
             self.remember_peak(case.setup);
             match visited {
                 Err(error) if self.may_fit_alone(case, &error, phase) => {
                     self.try_alone(case, &error);
                     phase = Phase::Start;
-                    self.try_visit(case, round, &mut phase)
+                    attempt(self, &mut phase)
                 }
                 visited => visited,
             }
@@ -312,19 +322,30 @@ impl ActiveRun<'_, '_> {
             return Ok(());
         };
         *phase = Phase::Measure;
+        let rule = schedule::visit(&self.request.beginning.plan, case, round);
+        self.measure_round(case, case, round, rule)?;
+        beside::check_still_working(neighbour)
+    }
+
+    /// Measures a round of a case by the worker of a case: its own, or that of the same setup without a load beside it.
+    fn measure_round(
+        &mut self,
+        case: CaseKey,
+        by: CaseKey,
+        round: u32,
+        rule: RoundRule,
+    ) -> Result<(), WorkerError> {
         self.tell(RunEvent::RoundStarted { case, round });
         let plan = &self.request.beginning.plan;
-        let rule = schedule::visit(plan, case, round);
         let limit =
             Duration::from_nanos(rule.max_ns) + Duration::from_millis(plan.limits.measure_ms);
         let request = Request::Measure {
-            case: case.into(),
+            case: by.into(),
             rule,
         };
-        match self.ask_undisturbed(case, round, &request, limit)? {
+        match self.ask_undisturbed(by, round, &request, limit)? {
             Reply::Measured(measured) => {
-                beside::check_still_working(neighbour)?;
-                let starts = self.starts.get(&case.setup);
+                let starts = self.starts.get(&by.setup);
                 let round = Round {
                     round,
                     start: starts.and_then(|starts| starts.checked_sub(1)),
@@ -337,13 +358,13 @@ impl ActiveRun<'_, '_> {
                     generation: measured.generation,
                     device_peak_bytes: measured.device_peak_bytes,
                     starts_within_ns: measured.starts_within_ns,
-                    warm_up: self.later_warm_ups.remove(&case),
+                    warm_up: self.later_warm_ups.remove(&by).filter(|_| by == case),
                 };
                 self.pass_on_all_events();
                 self.tell(RunEvent::RoundFinished { case, round });
                 Ok(())
             }
-            other => Err(self.confused(case.setup, &other)),
+            other => Err(self.confused(by.setup, &other)),
         }
     }
 

@@ -106,7 +106,7 @@ impl ActiveRun<'_, '_> {
         measure.gap_ns(self.rounds.count())
     }
 
-    fn now_ns(&self) -> u64 {
+    pub(super) fn now_ns(&self) -> u64 {
         clock::monotonic_ns().saturating_sub(self.began_ns)
     }
 
@@ -221,7 +221,7 @@ impl ActiveRun<'_, '_> {
     }
 
     /// Applies requests of the user since the last visit: skipped and restored cases, pause.
-    fn apply_requests(&mut self) {
+    pub(super) fn apply_requests(&mut self) {
         self.notice_deaths();
         self.leave_out();
         self.take_back();

@@ -22,14 +22,16 @@ pub(super) fn cards(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
         label::card_title(ui, "Findings").on_hover_text(
             "Worst first. Each number is a share of a named line; the formula is under the pointer.",
         );
-        if found.findings.is_empty() {
-            label::quiet(ui, "Nothing is found; the reasons stand below.");
-        }
-        for (place, finding) in found.findings.iter().enumerate() {
-            if place > 0 {
+        let mut is_empty = true;
+        for (place, finding) in found.findings_beside_answer() {
+            if !is_empty {
                 ui.separator();
             }
+            is_empty = false;
             finding_row(ui, app, place, finding, actions);
+        }
+        if is_empty {
+            label::quiet(ui, "Nothing is found beside it; the reasons stand below.");
         }
     });
     if !found.abstained.is_empty() || !found.has_roofs {

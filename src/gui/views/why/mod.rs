@@ -1,5 +1,6 @@
 //! Why: what limits a case, how that is known, and how much is left.
 
+mod answer;
 mod experiments;
 mod findings;
 mod nodes;
@@ -108,6 +109,9 @@ fn body(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
         wall_time_parts(ui, found);
     };
     ui.spacing_mut().item_spacing.y = space::MEDIUM;
+    if let Some(answer) = &found.answer {
+        answer::cards(ui, answer);
+    }
     if ui.available_width() < NARROW {
         drawings(ui, actions);
         findings::cards(ui, app, found, actions);
@@ -120,8 +124,8 @@ fn body(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
             }
         });
     }
-    if let Some(answer) = &found.answer {
-        experiments::card(ui, app, answer, actions);
+    if let Some(tried) = &found.tried {
+        experiments::card(ui, app, tried, actions);
     }
     nodes::table(ui, app, found, actions);
     floors_table(ui, app, found, actions);
@@ -157,7 +161,7 @@ fn roofline(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>
 }
 
 fn no_points(ui: &mut Ui, found: &WhyResult) {
-    let sentence = if found.limits.is_none() && found.answer.is_some() {
+    let sentence = if found.limits.is_none() && found.tried.is_some() {
         "The engine of this case has no profiler here, so no node has a place on a roofline."
     } else if found.limits.is_none() {
         "The session has no profile, so no node has a place here. Profile the case, or press Why? for an answer by experiment, which comes with a profile."

@@ -69,8 +69,6 @@ pub enum Basis {
     Model,
     /// From latency against batch size.
     Curve,
-    /// From what changes cost.
-    Experiment,
 }
 
 impl Basis {
@@ -78,7 +76,6 @@ impl Basis {
         match self {
             Self::Model => "by the model",
             Self::Curve => "by the curve",
-            Self::Experiment => "by experiment",
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bound::Bound;
 use super::finding::LimitFinding;
-use super::lines::RoofLine;
+use super::lines::{LaunchCost, RoofLine};
 use super::node::NodeLimit;
 use super::wall::WallTime;
 
@@ -27,6 +27,12 @@ pub struct Limits {
     /// The wall time in parts that add up, or why it cannot be taken apart.
     #[serde(skip)]
     pub wall: Result<WallTime, String>,
+    /// What one more node costs that does nothing, where that is known.
+    #[serde(skip)]
+    pub launch: Option<LaunchCost>,
+    /// Whether its nodes ran on the processor, so that pauses are those between nodes.
+    #[serde(skip)]
+    pub is_of_processor: bool,
     /// What was found, worst first.
     pub findings: Vec<LimitFinding>,
     /// What is not said, and why.
@@ -42,9 +48,17 @@ impl Limits {
             lines: Vec::new(),
             nodes: Vec::new(),
             wall: Err(reason.to_owned()),
+            launch: None,
+            is_of_processor: false,
             findings: Vec::new(),
             abstained: vec![reason.to_owned()],
         }
+    }
+
+    /// How often nodes are started in a run.
+    pub fn starts(&self) -> f64 {
+        let starts = self.nodes.iter().map(|node| node.calls);
+        starts.sum::<u64>() as f64
     }
 
     /// The share of all times whose cause is said, from 0 to 1.

@@ -1,32 +1,30 @@
-//! What experiments on a case say: a row for each change with what it cost, and what limits the case.
+//! What changes to a case cost: a row for each that was tried, and why the others were not.
 //!
-//! Costs are comparisons like any other, so they have intervals and verdicts from paired rounds; the rules
-//! for the conclusion stand in `rules`.
+//! Costs are comparisons like any other, so they have intervals and verdicts from paired turns. What limits the case
+//! follows from them and from what else is known of it, in `answer`.
 
-use super::bound::{Basis, Bound};
-use super::finding::LimitFinding;
-pub use super::rules::Conclusion;
-use super::rules::{self, ChangeCost, Evidence};
+use super::hypotheses::Effect;
 use crate::analysis::case_pair::{CasePair, Ratio};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, ComparedSide};
-use crate::analysis::profile_runs::ProfileRuns;
+use crate::analysis::side::case_visits;
 use crate::analysis::verdict::Verdict;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::{ExperimentChange, Experiments, UnavailableExperiment};
+use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::trace::SliceKind;
+use powerband_core::stats::ratio;
 
-/// Runs shorter than this say little about the network, in nanoseconds: calling the engine and waking its
-/// threads is a large part of them.
-const TOO_SHORT_NS: f64 = 50e3;
+/// Runs shorter than this are mostly the call of the engine, in nanoseconds: what changes cost them says nothing of
+/// the network.
+const TOO_SHORT_NS: f64 = 20e3;
 const NOT_YET: &str = "not measured yet";
-const TOO_WIDE: &str = "its rounds lie too far apart to say what it costs; more rounds, or a quieter machine, narrow the interval";
+const TOO_WIDE: &str = "its turns lie too far apart to say what it costs; more of them, or a quieter machine, narrow the interval";
 
-/// What experiments on a case say.
+/// What was tried on a case.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExperimentAnswer {
+pub struct TriedExperiments {
     /// The case that is asked about.
     pub case: CaseKey,
     /// How its setup is called.
@@ -37,8 +35,10 @@ pub struct ExperimentAnswer {
     pub rows: Vec<ExperimentRow>,
     /// What could not be tried, and why.
     pub untried: Vec<UnavailableExperiment>,
-    /// What limits the case, or why that cannot be said.
-    pub conclusion: Result<Conclusion, String>,
+    /// Beside a load that streams memory against beside one that computes.
+    pub beyond_computing: Option<Effect>,
+    /// Why the case itself was not measured, where it was not.
+    pub trouble: Option<String>,
 }
 
 /// A change with its cost.
@@ -59,6 +59,8 @@ pub struct ExperimentRow {
     pub control_median_ns: Option<f64>,
     /// Time without the change over time with it.
     pub cost: Option<Ratio>,
+    /// The same as evidence of what limits the case.
+    pub effect: Option<Effect>,
     /// Whether that is a change beyond the noise.
     pub verdict: Option<Verdict>,
     /// Why there is no cost, where there is none.
@@ -68,43 +70,32 @@ pub struct ExperimentRow {
 impl ExperimentRow {
     /// What the change costs as a share of the time without it; below zero where it saves time.
     pub fn cost_share(&self) -> Option<f64> {
-        Some(self.effect()?.ratio - 1.0)
+        Some(1.0 / self.known_cost()?.speed_up - 1.0)
     }
 
     /// The 95 % interval of that share.
     pub fn cost_interval(&self) -> Option<(f64, f64)> {
-        let effect = self.effect()?;
-        self.cost?.ci95?;
-        Some((effect.low - 1.0, effect.high - 1.0))
+        let ci95 = self.known_cost()?.ci95?;
+        Some((1.0 / ci95.high - 1.0, 1.0 / ci95.low - 1.0))
     }
 
-    /// What it costs in words: `38.2 % ± 3.0`.
-    pub fn cost_text(&self) -> Option<String> {
-        Some(self.effect()?.cost_text())
-    }
-
-    fn effect(&self) -> Option<ChangeCost> {
-        effect(self.cost?)
+    /// The cost, where its interval says anything.
+    fn known_cost(&self) -> Option<Ratio> {
+        self.cost.filter(|ratio| says_something(*ratio))
     }
 }
 
-/// Time with a change over time without it.
-fn effect(ratio: Ratio) -> Option<ChangeCost> {
-    let ci95 = ratio
+fn says_something(ratio: Ratio) -> bool {
+    ratio
         .ci95
-        .filter(|interval| interval.tells_of(ratio.speed_up))?;
-    Some(ChangeCost {
-        ratio: 1.0 / ratio.speed_up,
-        low: 1.0 / ci95.high,
-        high: 1.0 / ci95.low,
-    })
+        .is_some_and(|interval| interval.tells_of(ratio.speed_up))
 }
 
-/// What the experiments of a session say; nothing where it has none.
-pub fn experiment_answer(session: &Session) -> Option<ExperimentAnswer> {
+/// What was tried on the case that a session asks about; nothing where it has no experiments.
+pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
     let asked = session.plan.experiments.as_ref()?;
     let all = case_rows::case_rows(session);
-    let measured = ExperimentResults {
+    let measured = MeasuredChanges {
         session,
         rows: &all,
         asked,
@@ -113,84 +104,54 @@ pub fn experiment_answer(session: &Session) -> Option<ExperimentAnswer> {
         setup: asked.setup,
         point: asked.point,
     };
-    let short = measured.too_short();
-    let mut rows: Vec<ExperimentRow> = measured.answer_rows();
-    if let Some(reason) = &short {
+    let (left_out, rows): (Vec<_>, Vec<_>) = measured
+        .all_rows()
+        .into_iter()
+        .partition(|row| measured.is_left_out(row));
+    let mut rows: Vec<ExperimentRow> = rows;
+    if let Some(reason) = measured.too_short() {
         for row in &mut rows {
             row.cost = None;
+            row.effect = None;
             row.verdict = None;
             row.trouble.get_or_insert_with(|| reason.clone());
         }
     }
-    let conclusion = match (short, measured.trouble(asked.setup)) {
-        (Some(reason), _) => Err(reason),
-        (None, Some(trouble)) => Err(format!("the case itself was not measured: {trouble}")),
-        (None, None) => rules::conclude(&measured.evidence(&rows)),
-    };
-    Some(ExperimentAnswer {
+    let mut untried = asked.untried.clone();
+    untried.extend(left_out.iter().map(|row| UnavailableExperiment {
+        change: row.change,
+        reason: out_of_time(asked),
+    }));
+    untried.sort_by_key(|untried| untried.change);
+    let is_short = measured.too_short().is_some();
+    Some(TriedExperiments {
         case,
         label: session.setup_label(asked.setup),
         median_ns: measured.median_ns(asked.setup),
+        beyond_computing: measured.beyond_computing(&rows).filter(|_| !is_short),
         rows,
-        untried: asked.untried.clone(),
-        conclusion,
+        untried,
+        trouble: measured.trouble(asked.setup),
     })
 }
 
-/// What the experiments on a case say, as a finding beside those of the model; nothing where there are none on
-/// it, or nothing follows from them.
-pub fn experiment_finding(session: &Session, case: CaseKey) -> Option<LimitFinding> {
-    let asked = session.plan.experiments.as_ref()?;
-    if (asked.setup, asked.point) != (case.setup, case.point) {
-        return None;
-    }
-    let found = experiment_answer(session)?.conclusion.ok()?;
-    Some(LimitFinding {
-        sentence: found.sentence,
-        basis: Basis::Experiment,
-        bound: Some(found.bound),
-        at_most_here: None,
-        at_most_overall: None,
-        line: "the case itself, in turns with each change".to_owned(),
-        formula: found.rule,
-        nodes: Vec::new(),
-    })
-}
-
-/// That the experiments and the model name different causes, where they do.
-pub fn disagreement(findings: &[LimitFinding]) -> Option<String> {
-    let cause = |basis: Basis| {
-        let of_all = |finding: &&LimitFinding| finding.basis == basis && finding.bound.is_some();
-        findings.iter().find(of_all)?.bound
-    };
-    let (experiment, model) = (cause(Basis::Experiment)?, cause(Basis::Model)?);
-    let is_open = matches!(model, Bound::CannotTell | Bound::ModelWrong);
-    (experiment != model && !is_open).then(|| {
-        format!(
-            "By experiment the limit is {}, by the model {}. An experiment changes the run itself, so it counts for more; the model may count bytes that stay in caches, or miss work.",
-            bound_text(experiment),
-            bound_text(model)
-        )
-    })
-}
-
-fn bound_text(bound: Bound) -> &'static str {
-    match bound {
-        Bound::Compute => "arithmetic",
-        Bound::Memory => "memory",
-        Bound::Launch => "starting nodes",
-        Bound::Neither => "none of arithmetic, memory and starting nodes",
-        Bound::CannotTell | Bound::ModelWrong => "unknown",
+/// That no time was left for a change.
+fn out_of_time(asked: &Experiments) -> String {
+    match asked.budget_s {
+        Some(seconds) => format!(
+            "the {seconds} s for experiments went to what tells more; a longer preset has time for it, too"
+        ),
+        None => "the run was stopped before it".to_owned(),
     }
 }
 
-struct ExperimentResults<'a> {
+struct MeasuredChanges<'a> {
     session: &'a Session,
     rows: &'a [CaseRow],
     asked: &'a Experiments,
 }
 
-impl ExperimentResults<'_> {
+impl MeasuredChanges<'_> {
     fn row(&self, setup: usize) -> Option<&CaseRow> {
         let is_it = |row: &&CaseRow| row.setup == setup && row.point == self.asked.point;
         self.rows.iter().find(is_it)
@@ -210,6 +171,12 @@ impl ExperimentResults<'_> {
             return Some(sentence.unwrap_or_else(|| NOT_YET.to_owned()));
         }
         None
+    }
+
+    /// Whether a change was left out for want of time, or because the run was stopped before it.
+    fn is_left_out(&self, row: &ExperimentRow) -> bool {
+        let measured = self.row(row.setup);
+        measured.is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none())
     }
 
     /// Why the runs of the case are too short for experiments; nothing where they are not.
@@ -237,13 +204,33 @@ impl ExperimentResults<'_> {
         comparison::compare_setups(&before, &after).pairs.pop()
     }
 
+    /// Time with a change over time without it.
+    fn effect(&self, before: usize, after: usize) -> Option<Effect> {
+        let visits = |setup| {
+            let point = self.asked.point;
+            let case = self.session.case(CaseKey { setup, point })?;
+            Some(case_visits(self.session, case))
+        };
+        let estimate = ratio::paired(&visits(before)?, &visits(after)?)?;
+        Some(Effect::from_estimate(&estimate))
+    }
+
+    fn beyond_computing(&self, rows: &[ExperimentRow]) -> Option<Effect> {
+        let setup = |change| {
+            let row = rows.iter().find(|row| row.change == change);
+            row.map(|row| row.setup)
+        };
+        let streams = setup(ExperimentChange::StreamingNeighbour)?;
+        let computes = setup(ExperimentChange::ComputingNeighbour)?;
+        self.effect(computes, streams)
+    }
+
     fn spec(&self, setup: usize) -> String {
         let spec = self.session.plan.setups.get(setup);
         spec.map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Whether a setup runs the network that is asked about, and not the one by which neighbours are seen to
-    /// reach memory.
+    /// Whether a setup runs the network that is asked about: older sessions have another one beside it.
     fn is_of_case(&self, setup: usize) -> bool {
         let own = |setup: usize| {
             let spec = self.session.plan.setups.get(setup);
@@ -252,14 +239,7 @@ impl ExperimentResults<'_> {
         own(setup) == own(self.asked.setup)
     }
 
-    /// What the streaming neighbour costs a network that streams memory.
-    fn proof(&self) -> Option<ChangeCost> {
-        let mut others = self.asked.tried.iter();
-        let other = others.find(|tried| !self.is_of_case(tried.setup))?;
-        effect(self.pair(other.control, other.setup)?.ratio?)
-    }
-
-    fn answer_rows(&self) -> Vec<ExperimentRow> {
+    fn all_rows(&self) -> Vec<ExperimentRow> {
         let tried = self.asked.tried.iter();
         let tried = tried.filter(|tried| self.is_of_case(tried.setup));
         let tried = tried.map(|tried| {
@@ -274,8 +254,8 @@ impl ExperimentResults<'_> {
             });
             let withheld = || verdict.as_ref()?.reason.clone().filter(|_| cost.is_none());
             let too_wide = || {
-                cost.filter(|ratio| effect(*ratio).is_none())
-                    .map(|_| TOO_WIDE)
+                cost.filter(|ratio| !says_something(*ratio))
+                    .map(|_| TOO_WIDE.to_owned())
             };
             ExperimentRow {
                 change: tried.change,
@@ -285,62 +265,15 @@ impl ExperimentResults<'_> {
                 control_spec: self.spec(tried.control),
                 median_ns: self.median_ns(tried.setup),
                 control_median_ns: self.median_ns(tried.control),
-                trouble: trouble
-                    .or_else(withheld)
-                    .or_else(|| Some(too_wide()?.to_owned())),
+                effect: self
+                    .effect(tried.control, tried.setup)
+                    .filter(|_| trouble.is_none()),
+                trouble: trouble.or_else(withheld).or_else(too_wide),
                 cost,
                 verdict,
             }
         });
         tried.collect()
-    }
-
-    fn evidence(&self, rows: &[ExperimentRow]) -> Evidence {
-        let row = |change: ExperimentChange| rows.iter().find(|row| row.change == change);
-        let seen = |change: ExperimentChange| row(change)?.effect();
-        // One thread against two is half the threads of the larger setup.
-        let doubled = seen(ExperimentChange::TwiceThreads).map(|effect| ChangeCost {
-            ratio: 1.0 / effect.ratio,
-            low: 1.0 / effect.high,
-            high: 1.0 / effect.low,
-        });
-        let streams = row(ExperimentChange::StreamingNeighbour);
-        let computes = row(ExperimentChange::ComputingNeighbour);
-        let beyond = streams.zip(computes).and_then(|(streams, computes)| {
-            effect(self.pair(computes.setup, streams.setup)?.ratio?)
-        });
-        Evidence {
-            fewer_threads: seen(ExperimentChange::HalfThreads).or(doubled),
-            streaming: seen(ExperimentChange::StreamingNeighbour),
-            computing: seen(ExperimentChange::ComputingNeighbour),
-            beyond_computing: beyond,
-            proof: self.proof(),
-            capture: seen(ExperimentChange::GraphCapture),
-            node_ns: self.node_ns(),
-        }
-    }
-
-    /// Time of a node, on average: of the nodes that the profile of the case counts, or that the engine ran
-    /// when it was examined.
-    fn node_ns(&self) -> Option<f64> {
-        let case = CaseKey {
-            setup: self.asked.setup,
-            point: self.asked.point,
-        };
-        let mut profiles = self.session.profiles.iter();
-        let profile = profiles.find(|profile| profile.case == Some(case));
-        let counted = profile.and_then(|profile| {
-            let runs = ProfileRuns::from_profile(profile)?.count as f64;
-            let calls: u64 = profile
-                .of_kind(SliceKind::Kernel)
-                .map(|total| total.calls)
-                .sum();
-            Some(calls as f64 / runs)
-        });
-        let examined = self.session.examinations.get(&self.asked.setup);
-        let examined = examined.map(|examined| examined.nodes.len() as f64);
-        let nodes = counted.or(examined).filter(|nodes| *nodes >= 1.0)?;
-        Some(self.median_ns(self.asked.setup)? / nodes)
     }
 }
 
@@ -382,6 +315,7 @@ mod tests {
                 change: ExperimentChange::GraphCapture,
                 reason: "it runs on the processor".to_owned(),
             }],
+            budget_s: None,
         });
         session
     }
@@ -399,12 +333,12 @@ mod tests {
         measure(session, setup, 1, &rounds);
     }
 
-    fn timed(micros: [u64; 4]) -> ExperimentAnswer {
+    fn timed(micros: [u64; 4]) -> TriedExperiments {
         let mut session = asked();
         for (setup, micros) in (0..).zip(micros.into_iter().chain([3_000, 4_500])) {
             near(&mut session, setup, micros);
         }
-        experiment_answer(&session).unwrap()
+        tried_experiments(&session).unwrap()
     }
 
     #[test]
@@ -418,96 +352,63 @@ mod tests {
         for (cost, expected) in costs.iter().zip([0.04, 0.38, 0.02]) {
             assert!((cost - expected).abs() < 0.001, "{costs:?}");
         }
-        let conclusion = found.conclusion.unwrap();
-        assert_eq!(conclusion.bound, Bound::Memory);
+        let beyond = found.beyond_computing.unwrap();
         assert!(
-            conclusion.sentence.contains("38.0 %"),
-            "{}",
-            conclusion.sentence
+            (beyond.ln.exp() - 14_352.0 / 10_608.0).abs() < 0.001,
+            "{beyond:?}"
         );
+        // An older session has the loads beside another network, too, which is no row.
+        assert_eq!(found.rows.len(), 3);
         assert_eq!(found.rows[1].control_spec, "ort:cpu,cores=0,threads=1");
         assert_eq!(found.untried.len(), 1);
     }
 
     #[test]
-    fn experiment_and_model_may_disagree() {
-        let finding = |basis, bound| LimitFinding {
-            sentence: String::new(),
-            basis,
-            bound,
-            at_most_here: None,
-            at_most_overall: None,
-            line: String::new(),
-            formula: String::new(),
-            nodes: Vec::new(),
-        };
-        let experiment = finding(Basis::Experiment, Some(Bound::Memory));
-        let said = |bound| disagreement(&[experiment.clone(), finding(Basis::Model, bound)]);
-        let told = said(Some(Bound::Compute)).unwrap();
-        assert!(told.contains("memory, by the model arithmetic"), "{told}");
-        assert_eq!(said(Some(Bound::Memory)), None);
-        assert_eq!(said(None), None);
-        assert_eq!(said(Some(Bound::CannotTell)), None);
-    }
-
-    #[test]
-    fn the_answer_is_a_finding_on_its_own_case() {
-        let mut session = asked();
-        for (setup, micros) in (0..).zip([10_000, 10_400, 14_352, 10_608]) {
-            near(&mut session, setup, micros);
-        }
-        let of = |setup| {
-            let point = Point::of_batch(1);
-            experiment_finding(&session, CaseKey { setup, point })
-        };
-        let found = of(0).unwrap();
-        assert_eq!(
-            (found.basis, found.bound),
-            (Basis::Experiment, Some(Bound::Memory))
-        );
-        assert!(found.formula.contains("15 %"));
-        assert_eq!(of(1), None);
-    }
-
-    #[test]
-    fn computing_and_what_is_open() {
-        let bound = |micros| timed(micros).conclusion.map(|found| found.bound);
-        assert_eq!(bound([10_000, 19_300, 19_900, 19_500]), Ok(Bound::Compute));
-        // How many nodes there are is unknown here.
-        assert!(
-            bound([10_000, 10_000, 10_000, 10_000])
-                .unwrap_err()
-                .contains("nodes")
-        );
-    }
-
-    #[test]
-    fn a_case_of_microseconds_gets_a_sentence_and_no_number() {
-        let found = timed([20, 21, 40, 21]);
-        let said = found.conclusion.unwrap_err();
-        assert!(said.contains("µs"), "{said}");
+    fn a_case_of_microseconds_gets_no_number() {
+        let found = timed([10, 11, 20, 11]);
+        assert_eq!(found.beyond_computing, None);
         for row in &found.rows {
-            assert_eq!(row.cost, None);
-            assert!(row.trouble.is_some());
+            assert_eq!((row.cost, row.effect), (None, None));
+            assert!(row.trouble.as_ref().is_some_and(|said| said.contains("µs")));
         }
     }
 
     #[test]
     fn what_was_not_measured_says_why() {
-        assert_eq!(experiment_answer(&session(&["ort"], &[1])), None);
-        let waiting = experiment_answer(&asked()).unwrap();
-        assert!(waiting.conclusion.unwrap_err().contains(NOT_YET));
+        assert_eq!(tried_experiments(&session(&["ort"], &[1])), None);
+        let waiting = tried_experiments(&asked()).unwrap();
+        assert!(waiting.trouble.unwrap().contains(NOT_YET));
         let mut session = asked();
         for setup in [0, 2, 3] {
             near(&mut session, setup, 10_000);
         }
         end_case(&mut session, 1, 1, out_of_memory());
-        let found = experiment_answer(&session).unwrap();
+        let found = tried_experiments(&session).unwrap();
         let said = found.rows[1].trouble.clone().unwrap();
         assert!(
             said.contains("compared with") && said.contains("out of memory"),
             "{said}"
         );
         assert_eq!(found.rows[1].cost, None);
+    }
+
+    #[test]
+    fn what_no_time_was_left_for_is_not_tried() {
+        let mut session = asked();
+        for setup in [0, 1] {
+            near(&mut session, setup, 10_000);
+        }
+        for setup in [2, 3] {
+            end_case(&mut session, setup, 1, Outcome::Cancelled);
+        }
+        if let Some(asked) = &mut session.plan.experiments {
+            asked.budget_s = Some(24);
+        }
+        let found = tried_experiments(&session).unwrap();
+        let changes: Vec<ExperimentChange> = found.rows.iter().map(|row| row.change).collect();
+        assert_eq!(changes, [ExperimentChange::HalfThreads]);
+        let said = &found.untried[0];
+        assert_eq!(said.change, ExperimentChange::StreamingNeighbour);
+        assert!(said.reason.contains("24 s"), "{said:?}");
     }
 }

@@ -294,6 +294,31 @@ impl<'a> References<'a> {
         measured.or_else(|| self.published.as_ref().map(RoofLine::of_published_memory))
     }
 
+    /// Whether so many bytes fit into a cache that was measured.
+    pub fn is_cached(&self, footprint: u64) -> bool {
+        let caches = [Level::L2, Level::L3].into_iter();
+        let holds = |roof: &MemoryRoof| footprint <= roof.working_set_bytes;
+        caches
+            .into_iter()
+            .any(|level| self.at_level(level, &holds).is_some())
+    }
+
+    /// Bytes a second of memory with so many threads, read or copied, whichever is more.
+    pub fn memory_per_s(&self, threads: usize) -> Option<f64> {
+        let roofs = self.roofs?;
+        let found = [Access::Copy, Access::Read]
+            .into_iter()
+            .filter_map(|access| roofs.memory_at(Level::Memory, access, threads));
+        found.map(|roof| roof.per_s.value).reduce(f64::max)
+    }
+
+    /// Bytes a second that the engine copies with so many threads.
+    pub fn engine_copy_per_s(&self, threads: usize) -> Option<f64> {
+        let (roofs, setup) = (self.roofs?, self.setup?);
+        let roof = roofs.engine_at(&setup.engine, NumberFormat::F32, threads)?;
+        Some(roof.copy_per_s?.value)
+    }
+
     /// The lines of each level that was measured.
     pub fn levels(&self) -> impl Iterator<Item = RoofLine> + '_ {
         [Level::Memory, Level::L3, Level::L2]

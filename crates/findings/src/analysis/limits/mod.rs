@@ -2,21 +2,23 @@
 //!
 //! Three witnesses: the model (the work of each node against roofs measured on the machine), the curve
 //! (latency against batch size) and experiments (what changes cost). Each says how it knows, and abstains
-//! with the reason where it does not.
+//! with the reason where it does not; `answer` adds them up.
 
 mod against;
+pub mod answer;
 pub mod bound;
 mod case_limits;
 pub mod curve;
+mod evidence;
 pub mod experiments;
 pub mod finding;
 pub mod findings;
+pub mod hypotheses;
 pub mod lines;
 pub mod node;
 mod other_path;
 mod raised;
 pub mod rows;
-mod rules;
 pub mod session_limits;
 mod slowed;
 pub mod speed_of_light;
@@ -24,7 +26,6 @@ pub mod throughput;
 pub mod wall;
 
 use powerband_core::base::humanize;
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
@@ -36,7 +37,6 @@ use super::profile_runs::ProfileRuns;
 pub use case_limits::Limits;
 
 use bound::Bound;
-use finding::LimitFinding;
 use lines::References;
 use node::{Floor, NodeDuration, NodeLimit, NodeLines};
 use raised::RaisedLines;
@@ -55,7 +55,6 @@ pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Lim
         return Limits {
             case: profile.case,
             title: profile.name.clone(),
-            findings: experiments_of(session, profile.case),
             ..Limits::nothing(STARTS_ONLY)
         };
     }
@@ -67,6 +66,8 @@ pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Lim
         lines: Vec::new(),
         nodes: Vec::new(),
         wall: WallTime::from_profile(profile, runs),
+        launch: against.as_ref().ok().and_then(References::launch),
+        is_of_processor: wall::has_runtime_nodes(profile),
         findings: Vec::new(),
         abstained: Vec::new(),
     };
@@ -80,7 +81,7 @@ pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Lim
     }
     let wall = limits.wall.as_ref().ok();
     let slowed = wall.and_then(|wall| SlowedProfile::detect(session, profile.case, wall));
-    let launch = against.as_ref().ok().and_then(References::launch);
+    let launch = limits.launch;
     let against = match slowed {
         Some(slowed) => Err(slowed.reason()),
         None => against,
@@ -109,27 +110,15 @@ pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Lim
         let changed = profiling_changed_it(wall, profiled_ns, median_ns);
         limits.abstained.extend(changed);
     }
-    let by_model = match slowed {
+    limits.findings = match slowed {
         Some(slowed) => {
-            let started: u64 = limits.nodes.iter().map(|node| node.calls).sum();
-            let starts = launch.and_then(|launch| slowed.launch_finding(started as f64, launch));
+            let started = limits.starts();
+            let starts = launch.and_then(|launch| slowed.launch_finding(started, launch));
             starts.into_iter().collect()
         }
         None => findings::model_findings(&limits, between_nodes),
     };
-    // What experiments say counts for more than the model.
-    let tried = experiments_of(session, limits.case);
-    let whole = by_model.iter().filter(|finding| finding.nodes.len() > 1);
-    let both: Vec<LimitFinding> = tried.iter().chain(whole).cloned().collect();
-    limits.abstained.extend(experiments::disagreement(&both));
-    limits.findings = tried.into_iter().chain(by_model).collect();
     limits
-}
-
-/// What was found by trying, where it was tried.
-fn experiments_of(session: &Session, case: Option<CaseKey>) -> Vec<LimitFinding> {
-    let tried = case.and_then(|case| experiments::experiment_finding(session, case));
-    tried.into_iter().collect()
 }
 
 /// The roofs that a session's cases are measured against: its own, else those of this machine, of which those of
@@ -230,6 +219,7 @@ fn node_limit(
         work,
         floor: None,
         bound: Err(String::new()),
+        is_cached: false,
         share_of_floor: None,
         intensity: work.and_then(intensity),
         achieved_per_s: work
@@ -279,10 +269,11 @@ fn judge(
         .ok_or("its shapes or its arithmetic are not known")?;
     let calls = calls.max(1.0);
     let footprint = (work.low_bytes as f64 / calls) as u64;
+    let lines = NodeLines::for_work(against, work, footprint);
     let lines = NodeLines {
-        compute: raised.raised_or_same(against.compute(work.numbers)),
-        memory: raised.raised_or_same(against.memory(footprint)),
-        launch: against.launch(),
+        compute: raised.raised_or_same(lines.compute),
+        memory: raised.raised_or_same(lines.memory),
+        ..lines
     };
     let floor = node::floor_of(work, calls, &lines)?;
     node.floor = Some(floor);
@@ -291,7 +282,8 @@ fn judge(
     node.line = line_of(floor, &lines);
     let memory = lines.memory.as_ref();
     let most_memory_ns = memory.map_or(0.0, |line| 1e9 * work.high_bytes as f64 / line.per_s);
-    Ok(node::classify(floor, most_memory_ns, took))
+    node.is_cached = against.is_cached(footprint);
+    node::classify_within_spread(floor, most_memory_ns, took, &lines)
 }
 
 /// The line of the greatest floor.

@@ -5,7 +5,7 @@ use powerband_core::domain::work::Work;
 use serde::Serialize;
 
 use super::bound::{Bound, bound_or_reason};
-use super::lines::{LaunchCost, RoofLine, bytes_per_s};
+use super::lines::{LaunchCost, MOST_SPREAD, References, RoofLine, bytes_per_s};
 
 /// A node whose floors lie below this share of its time is limited by none of them.
 pub const NEITHER_BELOW: f64 = 0.35;
@@ -13,10 +13,6 @@ pub const NEITHER_BELOW: f64 = 0.35;
 pub const WRONG_ABOVE: f64 = 1.05;
 /// Two floors whose ratio lies within these explain a time equally well.
 pub const ALIKE: (f64, f64) = (0.75, 1.25);
-
-/// The cost of starting a node that varies by more than this share is no measure: it is a difference of small
-/// times, and classes change only at a ratio of [`ALIKE`].
-pub const LAUNCH_SPREAD: f64 = 0.25;
 
 /// The least time of a node by each roof, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -27,6 +23,16 @@ pub struct Floor {
     pub memory_ns: f64,
     /// Starting it, as often as it was started.
     pub launch_ns: f64,
+    /// How far the repetitions of each of these lines lie apart, as shares of them.
+    pub spread: FloorSpread,
+}
+
+/// How far the lines of a floor may be too low, as shares of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FloorSpread {
+    pub compute: f64,
+    pub memory: f64,
+    pub launch: f64,
 }
 
 impl Floor {
@@ -73,6 +79,9 @@ pub struct NodeLimit {
     /// What limits it, or why that is not said.
     #[serde(flatten, serialize_with = "bound_or_reason")]
     pub bound: Result<Bound, String>,
+    /// Whether its bytes fit into a cache, so that its line for bytes is that of the cache.
+    #[serde(skip)]
+    pub is_cached: bool,
     /// The floor as a share of the time; never clipped.
     pub share_of_floor: Option<f64>,
     /// Operations per byte, where most and where fewest bytes are moved.
@@ -100,6 +109,17 @@ pub struct NodeLines {
     pub memory: Option<RoofLine>,
     /// What starting it costs.
     pub launch: Option<LaunchCost>,
+}
+
+impl NodeLines {
+    /// Those for some work with so many bytes at a time.
+    pub fn for_work(references: &References<'_>, work: Work, footprint: u64) -> Self {
+        Self {
+            compute: references.compute(work.numbers),
+            memory: references.memory(footprint),
+            launch: references.launch(),
+        }
+    }
 }
 
 /// Duration of a node, without and with the launch pause before it.
@@ -131,7 +151,8 @@ pub fn floor_of(work: Work, calls: f64, lines: &NodeLines) -> Result<Floor, Stri
         (_, None) => Err(format!("no roof for {what} is known")),
         (amount, Some(line)) => Ok(1e9 * amount as f64 / line.per_s),
     };
-    let floor = Floor {
+    let spread = |line: &Option<RoofLine>| line.as_ref().and_then(|line| line.spread);
+    Ok(Floor {
         compute_ns: seconds(
             work.operations,
             &lines.compute,
@@ -139,37 +160,74 @@ pub fn floor_of(work: Work, calls: f64, lines: &NodeLines) -> Result<Floor, Stri
         )?,
         memory_ns: seconds(work.low_bytes, &lines.memory, "memory")?,
         launch_ns: lines.launch.map_or(0.0, |launch| launch.ns * calls),
+        spread: FloorSpread {
+            compute: spread(&lines.compute).unwrap_or_default(),
+            memory: spread(&lines.memory).unwrap_or_default(),
+            launch: lines.launch.map_or(0.0, |launch| launch.spread),
+        },
+    })
+}
+
+/// What limits a node, where that is the same wherever its lines lie within their repetitions; else which line lies too
+/// far apart for it.
+///
+/// A roof is at least what was reached, so a noisy one may be higher, and its floor lower.
+pub fn classify_within_spread(
+    floor: Floor,
+    most_memory_ns: f64,
+    took: NodeDuration,
+    lines: &NodeLines,
+) -> Result<Bound, String> {
+    let ends = |spread: f64| {
+        let low = (spread > MOST_SPREAD).then_some(1.0 / (1.0 + spread));
+        [Some(1.0), low].into_iter().flatten()
     };
-    match noise(floor, lines) {
-        Some(reason) => Err(reason),
-        None => Ok(floor),
+    let FloorSpread {
+        compute,
+        memory,
+        launch,
+    } = floor.spread;
+    let mut found: Vec<Bound> = Vec::new();
+    for compute in ends(compute) {
+        for memory in ends(memory) {
+            for launch in ends(launch) {
+                let floor = Floor {
+                    compute_ns: floor.compute_ns * compute,
+                    memory_ns: floor.memory_ns * memory,
+                    launch_ns: floor.launch_ns * launch,
+                    ..floor
+                };
+                found.push(classify(floor, most_memory_ns * memory, took));
+            }
+        }
+    }
+    // That it took less than its floor shows nothing where the floor may be lower.
+    if found.iter().any(|bound| *bound != Bound::ModelWrong) {
+        found.retain(|bound| *bound != Bound::ModelWrong);
+    }
+    match found.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|other| other == first) => Ok(*first),
+        _ => Err(widest_line(floor.spread, lines)),
     }
 }
 
-/// Why a floor is no measure: the roof that decides spreads too far, or one that might decide does.
-fn noise(floor: Floor, lines: &NodeLines) -> Option<String> {
-    let greatest = floor.ns();
-    let of_line = |ns: f64, line: &Option<RoofLine>| {
-        let line = line.as_ref().filter(|line| line.is_noisy() && ns > 0.0)?;
-        let spread = line.spread.unwrap_or_default();
-        (ns * (1.0 + spread) >= ALIKE.0 * greatest).then(|| {
-            format!(
-                "the {} varies by {}; measure it again on a quiet machine",
-                line.title,
-                humanize::percent(spread)
-            )
-        })
+/// That the line whose repetitions lie farthest apart decides.
+fn widest_line(spread: FloorSpread, lines: &NodeLines) -> String {
+    let title = |line: &Option<RoofLine>| {
+        line.as_ref()
+            .map_or_else(String::new, |line| line.title.clone())
     };
-    let launch = lines.launch.filter(|launch| launch.spread > LAUNCH_SPREAD);
-    let of_launch = launch.filter(|_| floor.launch_ns >= ALIKE.0 * greatest);
-    of_line(floor.compute_ns, &lines.compute)
-        .or_else(|| of_line(floor.memory_ns, &lines.memory))
-        .or_else(|| {
-            let spread = humanize::percent(of_launch?.spread);
-            Some(format!(
-                "the cost of a node that does nothing varies by {spread}; measure it again on a quiet machine"
-            ))
-        })
+    let all = [
+        (spread.compute, title(&lines.compute)),
+        (spread.memory, title(&lines.memory)),
+        (spread.launch, "cost of a node that does nothing".to_owned()),
+    ];
+    let widest = all.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let (spread, title) = widest.unwrap_or_default();
+    format!(
+        "the {title} varies by {}, which decides what limits it; measure it again on a quiet machine",
+        humanize::percent(spread)
+    )
 }
 
 /// What limits a node that took so long, by its floor and by the most bytes that it may have moved.
@@ -274,6 +332,7 @@ mod tests {
             compute_ns,
             memory_ns,
             launch_ns,
+            spread: FloorSpread::default(),
         }
     }
 
@@ -348,20 +407,32 @@ mod tests {
             low_bytes: 1_000_000,
             high_bytes: 1_000_000,
         };
-        let floor = |compute, memory: Option<RoofLine>| {
+        // A run of a millisecond and a half.
+        let found = |compute: RoofLine, memory: Option<RoofLine>| {
             let lines = NodeLines {
                 compute: Some(compute),
                 memory,
                 launch: None,
             };
-            floor_of(work, 1.0, &lines)
+            let floor = floor_of(work, 1.0, &lines)?;
+            let took = NodeDuration {
+                own_ns: 1.5e6,
+                with_pause_ns: None,
+            };
+            classify_within_spread(floor, floor.memory_ns, took, &lines)
         };
-        assert!(floor(line(1e9, 0.01), Some(line(1e10, 0.2))).is_ok());
-        let noisy = floor(line(1e9, 0.06), Some(line(1e10, 0.01))).unwrap_err();
-        assert!(noisy.contains("varies by 6.00 %"), "{noisy}");
-        assert!(floor(line(1e9, 0.01), Some(line(1.2e9, 0.2))).is_err());
+        let quiet = Some(line(1e10, 0.01));
+        assert_eq!(
+            found(line(1e9, 0.01), Some(line(1e10, 0.2))),
+            Ok(Bound::Compute)
+        );
+        // A floor of 67 % may be one of 63 %, and is the limit all the same.
+        assert_eq!(found(line(1e9, 0.06), quiet.clone()), Ok(Bound::Compute));
+        let noisy = found(line(1e9, 1.5), quiet).unwrap_err();
+        assert!(noisy.contains("varies by 150 %"), "{noisy}");
+        assert!(found(line(1e9, 0.01), Some(line(1.2e9, 0.5))).is_err());
         assert!(
-            floor(line(1e9, 0.01), None)
+            found(line(1e9, 0.01), None)
                 .unwrap_err()
                 .contains("no roof for memory")
         );

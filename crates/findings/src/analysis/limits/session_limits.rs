@@ -3,7 +3,6 @@
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 
-use super::bound::Basis;
 use super::case_limits::Limits;
 use super::curve::{self, CurveLimits};
 use super::finding::LimitFinding;
@@ -47,11 +46,7 @@ impl SessionLimits {
             findings.map(|finding| (session.setup_label(curve.setup), finding))
         });
         let mut all: Vec<(String, &LimitFinding)> = profiles.chain(curves).collect();
-        let left = |finding: &LimitFinding| match finding.basis {
-            // What experiments say counts for more than the model.
-            Basis::Experiment => f64::INFINITY,
-            Basis::Model | Basis::Curve => finding.at_most_overall.unwrap_or(0.0),
-        };
+        let left = |finding: &LimitFinding| finding.at_most_overall.unwrap_or(0.0);
         all.sort_by(|a, b| left(b.1).total_cmp(&left(a.1)));
         all.truncate(most);
         all

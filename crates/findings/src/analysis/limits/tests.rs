@@ -213,10 +213,10 @@ fn what_was_faster_than_a_roof_raises_it() {
             .any(|note| note.contains("faster than 1 roof")),
         "{limits:?}"
     );
-    // A roof that is noisy stays so, however fast a node was.
+    // A roof that is noisy stays so, however fast a node was: it is named where it decides.
     let mut restless = roofs(0.01);
-    restless.compute[0].per_s = measured(100.0 * GIGA, 0.2);
-    restless.engines[0].product_per_s = Some(measured(80.0 * GIGA, 0.2));
+    restless.compute[0].per_s = measured(100.0 * GIGA, 2.5);
+    restless.engines[0].product_per_s = Some(measured(80.0 * GIGA, 2.5));
     let noisy = limits_of(
         vec![node("MatMul", 600_000, 80_000_000, (2_000_000, 2_000_000))],
         700_000,
@@ -250,11 +250,10 @@ fn a_noisy_roof_of_all_threads_is_not_replaced_by_one_thread() {
     let more: Vec<MemoryRoof> = both.memory.iter().map(two).collect();
     both.memory.extend(more);
     let limits = profile_limits(&session, 0, &[both]);
-    let reason = limits.nodes[0].bound.clone().unwrap_err();
-    assert!(
-        reason.contains("2 threads varies by") && reason.contains("quiet machine"),
-        "{reason}"
-    );
+    let node = &limits.nodes[0];
+    assert!(node.line.contains("2 threads"), "{}", node.line);
+    // It may be higher, and the node is limited by memory all the same.
+    assert_eq!(node.bound, Ok(Bound::Memory));
 }
 
 #[test]
@@ -281,8 +280,8 @@ fn what_is_not_known_is_said_and_not_guessed() {
     let other = limits_of(vec![known()], 2_000_000, &[elsewhere]);
     assert!(reasons(&other).contains("another processor"), "{other:?}");
     let moves = node("add", 2_500_000, 5_000_000, (40_000_000, 40_000_000));
-    let noisy = limits_of(vec![moves], 4_000_000, &[roofs(0.2)]);
-    assert!(reasons(&noisy).contains("varies by 20.0 %"), "{noisy:?}");
+    let noisy = limits_of(vec![moves], 4_000_000, &[roofs(1.6)]);
+    assert!(reasons(&noisy).contains("varies by 160 %"), "{noisy:?}");
     let timeless = node("gone", 0, 1000, (10, 10));
     let limits = limits_of(vec![timeless], 1_000_000, &[roofs(0.01)]);
     assert!(reasons(&limits).contains("no time"), "{limits:?}");

@@ -1,0 +1,274 @@
+//! What was seen of a case: from its experiments, its profile, its rounds and the roofs of its machine.
+
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::experiment::ExperimentChange;
+use powerband_core::domain::roofs::Roofs;
+use powerband_core::domain::session::Session;
+
+use super::against;
+use super::case_limits::Limits;
+use super::experiments::{ExperimentRow, TriedExperiments};
+use super::hypotheses::{BusyShare, Effect, Evidence, FloorShares, IdleShares, Share};
+use super::lines::References;
+use super::node::{self, Floor, NodeLimit, NodeLines};
+use super::slowed;
+use super::wall::WallKind;
+
+/// Nodes without a floor may take this share of the time; the others stand for them.
+const MOST_UNKNOWN: f64 = 0.4;
+/// Processor time is counted in ticks of some milliseconds, so that it takes this long to say anything, in nanoseconds.
+const COUNTED_NS: u64 = 50_000_000;
+
+/// What an answer is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerSources<'a> {
+    pub session: &'a Session,
+    /// The case, where it is one of the session's.
+    pub case: Option<CaseKey>,
+    /// What limits its nodes, where it was profiled.
+    pub limits: Option<&'a Limits>,
+    /// What was tried on it.
+    pub tried: Option<&'a TriedExperiments>,
+    pub roofs: &'a [Roofs],
+}
+
+impl AnswerSources<'_> {
+    fn references(&self) -> Option<References<'_>> {
+        let case = self.case?;
+        against::references_for_setup(self.session, case.setup, Some(case), self.roofs).ok()
+    }
+
+    /// The median of the case, in nanoseconds.
+    pub(super) fn median_ns(&self) -> Option<f64> {
+        slowed::median_ns(self.session, self.case?)
+    }
+
+    fn row(&self, change: ExperimentChange) -> Option<&ExperimentRow> {
+        let mut rows = self.tried?.rows.iter();
+        rows.find(|row| row.change == change)
+    }
+
+    /// All of it.
+    pub(super) fn evidence(&self) -> Evidence {
+        let references = self.references();
+        let halved = self
+            .row(ExperimentChange::HalfThreads)
+            .and_then(|row| row.effect);
+        let doubled = self
+            .row(ExperimentChange::TwiceThreads)
+            .and_then(|row| row.effect);
+        let doubled = doubled.map(|effect| Effect {
+            ln: -effect.ln,
+            ..effect
+        });
+        Evidence {
+            half_threads: halved.or(doubled),
+            streaming: self.tried.and_then(|tried| tried.beyond_computing),
+            capture: self
+                .row(ExperimentChange::GraphCapture)
+                .and_then(|row| row.effect),
+            floors: self.floor_shares(),
+            idle: self.idle_shares(),
+            node_ns: self.node_ns(),
+            busy: self.busy(),
+            memory_scaling: references
+                .as_ref()
+                .and_then(|references| self.memory_scaling(references)),
+            memory_shared: references
+                .as_ref()
+                .and_then(|references| self.memory_shared(references)),
+        }
+    }
+
+    /// Threads of the case, where it runs on the processor.
+    fn threads(&self) -> Option<usize> {
+        let case = self.case?;
+        let spec = self.session.plan.setups.get(case.setup)?;
+        (spec.device == "cpu").then(|| against::threads_of(self.session, case.setup))
+    }
+
+    /// Half the threads against all of them, of what waits for memory, as a logarithm: by the faster growth of plain
+    /// loops and of the engine's own copies.
+    fn memory_scaling(&self, references: &References<'_>) -> Option<f64> {
+        let threads = self.threads()?.max(2);
+        let growth =
+            |per_s: &dyn Fn(usize) -> Option<f64>| Some(per_s(threads)? / per_s(threads / 2)?);
+        let by_loops = growth(&|count| references.memory_per_s(count));
+        let by_engine = growth(&|count| references.engine_copy_per_s(count));
+        let most = [by_loops, by_engine]
+            .into_iter()
+            .flatten()
+            .reduce(f64::max)?;
+        Some(most.ln().clamp(0.0, 1.0))
+    }
+
+    /// What a streaming load on the idle cores costs what waits for memory, as a logarithm.
+    fn memory_shared(&self, references: &References<'_>) -> Option<f64> {
+        let row = self.row(ExperimentChange::StreamingNeighbour)?;
+        let own = against::threads_of(self.session, row.control);
+        let all = self.roofs.first()?.conditions.threads.max(own + 1);
+        let alone = references.memory_per_s(own)?;
+        let beside = references.memory_per_s(all)? * own as f64 / all as f64;
+        Some((alone / beside).ln().max(0.0))
+    }
+
+    /// The least times of the nodes as shares of the time of the case.
+    fn floor_shares(&self) -> Option<FloorShares> {
+        let limits = self.limits?;
+        let launch = self.launch_share(limits);
+        let references = self.references();
+        let known: Vec<KnownFloor> = limits
+            .nodes
+            .iter()
+            .filter_map(|node| KnownFloor::of_node(node, references.as_ref()))
+            .collect();
+        let all_ns: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
+        let known_ns: f64 = known.iter().map(|node| node.time_ns).sum();
+        if all_ns <= 0.0 || known_ns < (1.0 - MOST_UNKNOWN) * all_ns {
+            return launch.map(|launch| FloorShares {
+                compute: None,
+                memory: None,
+                cache: None,
+                launch: Some(launch),
+            });
+        }
+        let wall_ns = limits.wall.as_ref().map_or(all_ns, |wall| wall.wall_ns);
+        let whole_ns = self.median_ns().unwrap_or(wall_ns) * known_ns / all_ns;
+        let sum = |part: &dyn Fn(&KnownFloor) -> f64| -> f64 { known.iter().map(part).sum() };
+        let spread = |part: &dyn Fn(&KnownFloor) -> f64| -> f64 {
+            sum(&|node| part(node) * node.time_ns) / known_ns
+        };
+        let bytes = |is_cached: bool| {
+            let of_level = |node: &KnownFloor| f64::from(u8::from(node.is_cached == is_cached));
+            let low = sum(&|node| of_level(node) * node.floor.memory_ns);
+            let high = sum(&|node| of_level(node) * node.most_memory_ns).max(low);
+            let width = (high / low.max(f64::MIN_POSITIVE)).ln() / 2.0;
+            Share {
+                share: (low * high).sqrt() / whole_ns,
+                error: spread(&|node| node.floor.spread.memory) + width * f64::from(low > 0.0),
+            }
+        };
+        Some(FloorShares {
+            compute: Some(Share {
+                share: sum(&|node| node.floor.compute_ns) / whole_ns,
+                error: spread(&|node| node.floor.spread.compute),
+            }),
+            memory: Some(bytes(false)),
+            cache: Some(bytes(true)),
+            launch,
+        })
+    }
+
+    /// Starting all nodes as a share of the median.
+    fn launch_share(&self, limits: &Limits) -> Option<Share> {
+        let cost = limits.launch?;
+        let time_ns = self
+            .median_ns()
+            .or_else(|| limits.wall.as_ref().ok().map(|wall| wall.wall_ns))?;
+        Some(Share {
+            share: cost.ns * limits.starts() / time_ns,
+            error: cost.spread,
+        })
+    }
+
+    /// Of a card: waiting for launches, and for all else, as shares of the wall time.
+    fn idle_shares(&self) -> Option<IdleShares> {
+        let limits = self.limits?;
+        let wall = limits
+            .wall
+            .as_ref()
+            .ok()
+            .filter(|_| !limits.is_of_processor)?;
+        let share = |kinds: &[WallKind]| -> f64 {
+            let parts = wall.parts.iter();
+            let parts = parts.filter(|part| kinds.contains(&part.kind));
+            parts.map(|part| part.share).sum()
+        };
+        Some(IdleShares {
+            launched_late: share(&[WallKind::LaunchedLate]),
+            waits: share(&[
+                WallKind::Copies,
+                WallKind::Communication,
+                WallKind::WaitedForKernel,
+                WallKind::OtherGap,
+            ]),
+        })
+    }
+
+    fn node_ns(&self) -> Option<f64> {
+        let from_profile = || {
+            let limits = self.limits?;
+            let starts = limits.starts();
+            (starts >= 1.0).then_some(starts)
+        };
+        let examined = || {
+            let examined = self.session.examinations.get(&self.case?.setup)?;
+            Some(examined.nodes.len() as f64).filter(|nodes| *nodes >= 1.0)
+        };
+        let time_ns = self.median_ns().or_else(|| {
+            let wall = self.limits?.wall.as_ref().ok()?;
+            Some(wall.wall_ns)
+        })?;
+        Some(time_ns / from_profile().or_else(examined)?)
+    }
+
+    /// Processor time as a share of time × threads.
+    fn busy(&self) -> Option<BusyShare> {
+        let threads = self.threads()?;
+        let case = self.session.case(self.case?)?;
+        let counted = case.rounds.iter().filter_map(|round| round.company);
+        let (own, all) = counted.fold((0, 0), |(own, all), one| {
+            (own + one.own_ns, all + one.counted_ns)
+        });
+        (all > COUNTED_NS).then(|| BusyShare {
+            share: own as f64 / (all as f64 * threads as f64),
+            threads,
+            spins: self.spins(case.setup),
+        })
+    }
+
+    /// Whether threads of the engine spin while they wait: those of rten sleep.
+    fn spins(&self, setup: usize) -> bool {
+        let spec = self.session.plan.setups.get(setup);
+        spec.is_none_or(|spec| {
+            spec.engine != "rten"
+                && spec
+                    .options
+                    .get("spinning")
+                    .is_none_or(|value| value != "off")
+        })
+    }
+}
+
+/// The floor of a node whose work is known, whatever its profiler made of its time.
+struct KnownFloor {
+    floor: Floor,
+    is_cached: bool,
+    time_ns: f64,
+    /// The most time that its bytes can take.
+    most_memory_ns: f64,
+}
+
+impl KnownFloor {
+    fn of_node(node: &NodeLimit, references: Option<&References<'_>>) -> Option<Self> {
+        let work = node.work?;
+        let judged = node.floor.map(|floor| (floor, node.is_cached));
+        let (floor, is_cached) = judged.or_else(|| {
+            let calls = node.calls.max(1);
+            let references = references?;
+            let footprint = work.low_bytes / calls;
+            let lines = NodeLines::for_work(references, work, footprint);
+            let floor = node::floor_of(work, calls as f64, &lines).ok()?;
+            Some((floor, references.is_cached(footprint)))
+        })?;
+        let more = work.high_bytes as f64 / work.low_bytes.max(1) as f64;
+        Some(Self {
+            floor,
+            is_cached,
+            time_ns: node.time_ns,
+            most_memory_ns: (floor.memory_ns * more)
+                .min(node.time_ns)
+                .max(floor.memory_ns),
+        })
+    }
+}

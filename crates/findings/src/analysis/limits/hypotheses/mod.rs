@@ -1,0 +1,414 @@
+//! What may limit a case, and how evidence weighs for it: each observation multiplies the weight of each hypothesis by
+//! how likely it would be under it.
+//!
+//! Every table of this calculation stands in this file. Effects are logarithms of ratios of times. Under a hypothesis an
+//! effect is normal around what the hypothesis predicts, as wide as networks differ that are limited so; the error of
+//! the measurement is added to that width, so that a wide interval says little and is never thrown away. No observation
+//! counts for more than [`SURPRISE`] against a hypothesis: a machine does what it wants now and then.
+//!
+//! The predictions follow from what each limit is (Amdahl's law for threads, shares of a bandwidth for loads beside a
+//! case, the roofline for floors: Williams, Waterman and Patterson, 2009); their widths are those seen on the networks
+//! of `scripts/measure-why`, on processors of two cores.
+
+use super::bound::Bound;
+use powerband_core::stats::ratio::Estimate;
+use serde::Serialize;
+
+/// What the time of a whole case goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CaseLimit {
+    Compute,
+    Memory,
+    Cache,
+    Launch,
+    Serial,
+    Waiting,
+    Imbalance,
+}
+
+impl CaseLimit {
+    pub const ALL: [Self; 7] = [
+        Self::Compute,
+        Self::Memory,
+        Self::Cache,
+        Self::Launch,
+        Self::Serial,
+        Self::Waiting,
+        Self::Imbalance,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Memory => "memory",
+            Self::Cache => "cache",
+            Self::Launch => "launch",
+            Self::Serial => "serial",
+            Self::Waiting => "waiting",
+            Self::Imbalance => "imbalance",
+        }
+    }
+
+    /// What it means, in a sentence.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Compute => {
+                "The cores compute most of the time: arithmetic, or instructions around it"
+            }
+            Self::Memory => "The cores wait for bytes of memory most of the time",
+            Self::Cache => "The cores wait for bytes of their caches most of the time",
+            Self::Launch => {
+                "Starting nodes, and what the engine does around them, takes most of the time"
+            }
+            Self::Serial => {
+                "Each step waits for the one before, so that one thread works at a time"
+            }
+            Self::Waiting => {
+                "The cores have nothing to do most of the time: the run waits for something else"
+            }
+            Self::Imbalance => "Some threads wait for others that have more to do",
+        }
+    }
+
+    /// The class of nodes that it is drawn as.
+    pub fn bound(self) -> Bound {
+        match self {
+            Self::Compute => Bound::Compute,
+            Self::Memory | Self::Cache => Bound::Memory,
+            Self::Launch => Bound::Launch,
+            Self::Serial | Self::Waiting | Self::Imbalance => Bound::Neither,
+        }
+    }
+
+    /// Its weight before anything is known: how often networks are limited so.
+    fn prior(self) -> f64 {
+        match self {
+            Self::Compute => 0.30,
+            Self::Memory => 0.22,
+            Self::Cache | Self::Launch => 0.12,
+            Self::Serial => 0.10,
+            Self::Waiting => 0.05,
+            Self::Imbalance => 0.09,
+        }
+    }
+}
+
+/// The logarithm of a ratio of two times, with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effect {
+    pub ln: f64,
+    pub error: f64,
+}
+
+impl Effect {
+    /// The effect of an estimate of a change: time with it over time without.
+    pub fn from_estimate(estimate: &Estimate) -> Self {
+        Self {
+            ln: -estimate.ln,
+            // As far as its interval goes: of three starts the error alone is known badly.
+            error: estimate.half_width() / STANDARD_ERRORS,
+        }
+    }
+
+    /// The ends of its 95 % interval as a ratio.
+    pub fn ends(self) -> (f64, f64) {
+        let half = STANDARD_ERRORS * self.error;
+        ((self.ln - half).exp(), (self.ln + half).exp())
+    }
+}
+
+/// Half a 95 % interval in standard errors.
+const STANDARD_ERRORS: f64 = 1.96;
+
+/// A share of the time, with how far off it may be as a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    pub share: f64,
+    pub error: f64,
+}
+
+/// Least times of a case as shares of its time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FloorShares {
+    pub compute: Option<Share>,
+    pub memory: Option<Share>,
+    pub cache: Option<Share>,
+    /// Starting the nodes.
+    pub launch: Option<Share>,
+}
+
+/// Time in which nothing computes on a card, as shares of the wall time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IdleShares {
+    /// The next kernel was launched late.
+    pub launched_late: f64,
+    /// Copies, communication, and what the profile does not show.
+    pub waits: f64,
+}
+
+/// Processor time of a case as a share of time × threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BusyShare {
+    pub share: f64,
+    pub threads: usize,
+    /// Whether threads of the engine spin while they wait.
+    pub spins: bool,
+}
+
+/// What was seen of a case.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// Half the threads against all of them.
+    pub half_threads: Option<Effect>,
+    /// Beside a load that streams memory against beside one that computes.
+    pub streaming: Option<Effect>,
+    /// Replayed as a captured graph.
+    pub capture: Option<Effect>,
+    /// Least times of the nodes.
+    pub floors: Option<FloorShares>,
+    /// Pauses of a card.
+    pub idle: Option<IdleShares>,
+    /// Time of a node, on average, in nanoseconds.
+    pub node_ns: Option<f64>,
+    /// Processor time as a share of time × threads.
+    pub busy: Option<BusyShare>,
+    /// Half the threads against all of them, of what waits for memory, as a logarithm: by the bandwidths of this
+    /// machine.
+    pub memory_scaling: Option<f64>,
+    /// What the streaming load costs what waits for memory, as a logarithm: by the bandwidths of this machine.
+    pub memory_shared: Option<f64>,
+}
+
+/// One observation: what it is, and how likely it is under each hypothesis, in the order of [`CaseLimit::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observation {
+    pub kind: ObservationKind,
+    pub likelihoods: [f64; 7],
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObservationKind {
+    Threads,
+    Load,
+    Floors,
+    Idle,
+    Nodes,
+    Busy,
+    Capture,
+}
+
+/// Observations count at most so much against a hypothesis.
+const SURPRISE: f64 = 0.01;
+
+/// A prediction under a hypothesis: where the effect lies, and how far around it.
+#[derive(Clone, Copy, Debug)]
+struct Predicted {
+    ln: f64,
+    width: f64,
+}
+
+const fn predicted(ln: f64, width: f64) -> Predicted {
+    Predicted { ln, width }
+}
+
+/// Half the threads of work that is shared among them, as a logarithm: 0.69 is twice the time.
+const SHARED: f64 = 0.62;
+
+/// Half the threads.
+fn threads_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
+    match limit {
+        CaseLimit::Compute => predicted(SHARED, 0.11),
+        CaseLimit::Memory => match evidence.memory_scaling {
+            // Waiting for single lines of memory is shared as work is, streaming only as far as the bandwidth grows.
+            Some(ln) => predicted(f64::midpoint(ln, SHARED), 0.25),
+            None => predicted(0.35, 0.28),
+        },
+        CaseLimit::Cache => predicted(SHARED, 0.16),
+        // A run on one thread spares waking the other.
+        CaseLimit::Launch | CaseLimit::Serial => predicted(-0.03, 0.10),
+        CaseLimit::Waiting => predicted(0.0, 0.05),
+        CaseLimit::Imbalance => predicted(0.37, 0.09),
+    }
+}
+
+/// A load that streams memory against one that computes.
+fn load_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
+    match limit {
+        // Engines leave a part of the bandwidth alone, which the load takes first.
+        CaseLimit::Memory => match evidence.memory_shared {
+            Some(ln) => predicted(0.6 * ln, 0.08 + 0.3 * ln),
+            None => predicted(0.25, 0.20),
+        },
+        // The last cache is shared with the load, the one before is not.
+        CaseLimit::Cache => predicted(0.2, 0.25),
+        CaseLimit::Compute | CaseLimit::Launch | CaseLimit::Imbalance => predicted(0.015, 0.04),
+        // One thread that waits for memory now and then.
+        CaseLimit::Serial => predicted(0.04, 0.07),
+        CaseLimit::Waiting => predicted(0.0, 0.03),
+    }
+}
+
+fn capture_predicted(limit: CaseLimit) -> Predicted {
+    match limit {
+        CaseLimit::Launch => predicted(-0.5, 0.25),
+        _ => predicted(0.0, 0.06),
+    }
+}
+
+fn normal(x: f64, mean: f64, width: f64) -> f64 {
+    (-((x - mean) / width).powi(2) / 2.0).exp() / (width * (2.0 * std::f64::consts::PI).sqrt())
+}
+
+/// How likely an effect is, measured with its error.
+fn of_effect(effect: Effect, predicted: Predicted) -> f64 {
+    normal(effect.ln, predicted.ln, predicted.width.hypot(effect.error))
+}
+
+/// A floor as a share of the time, where it is the limit: engines reach about two thirds of a roof.
+const OWN: Predicted = predicted(-0.43, 0.38);
+/// The same where it is not.
+const NOT_OWN: Predicted = predicted(-2.3, 1.1);
+
+/// How many times as likely the floor of a hypothesis is as if it were not the limit.
+fn of_share(share: Option<Share>, least: f64) -> f64 {
+    let Some(share) = share else {
+        return 1.0;
+    };
+    // Above its roof it is the limit all the same.
+    let ln = share.share.max(1e-4).ln().min(0.0);
+    let own = normal(ln, OWN.ln, OWN.width.hypot(share.error));
+    let other = normal(ln, NOT_OWN.ln, NOT_OWN.width.hypot(share.error));
+    (own / other).max(least)
+}
+
+fn floors_likelihood(limit: CaseLimit, floors: &FloorShares) -> f64 {
+    match limit {
+        // Operations are counted without what surrounds them: exponentials, conversions, addresses.
+        CaseLimit::Compute => of_share(floors.compute, 0.12),
+        CaseLimit::Memory => of_share(floors.memory, 0.06),
+        CaseLimit::Cache => of_share(floors.cache, 0.03),
+        CaseLimit::Launch => of_share(floors.launch, SURPRISE),
+        CaseLimit::Serial | CaseLimit::Waiting | CaseLimit::Imbalance => 1.0,
+    }
+}
+
+/// Pauses of a card are the limit as a floor is.
+fn idle_likelihood(limit: CaseLimit, idle: IdleShares) -> f64 {
+    let of_pause = |share: f64| of_share(Some(Share { share, error: 0.0 }), SURPRISE);
+    match limit {
+        CaseLimit::Launch => of_pause(idle.launched_late),
+        CaseLimit::Waiting => of_pause(idle.waits),
+        _ => 1.0,
+    }
+}
+
+/// Nodes of microseconds are limited by starting them, those of milliseconds are not.
+fn nodes_likelihood(limit: CaseLimit, node_ns: f64) -> f64 {
+    let is_launch = match node_ns {
+        ns if ns < 5e3 => 6.0,
+        ns if ns < 20e3 => 2.0,
+        ns if ns < 100e3 => 0.3,
+        _ => SURPRISE,
+    };
+    if limit == CaseLimit::Launch {
+        is_launch
+    } else {
+        1.0
+    }
+}
+
+/// Threads that wait sleep with some engines and spin with others.
+fn busy_likelihood(limit: CaseLimit, busy: BusyShare) -> f64 {
+    let share = busy.share.min(1.0);
+    // Of threads that spin while they wait nothing is seen.
+    let or_spinning = |waiting: f64| {
+        if busy.spins {
+            f64::midpoint(waiting, normal(share, 0.97, 0.08))
+        } else {
+            waiting
+        }
+    };
+    match limit {
+        CaseLimit::Waiting => normal(share, 0.05, 0.10),
+        CaseLimit::Compute | CaseLimit::Memory | CaseLimit::Cache => normal(share, 0.96, 0.13),
+        CaseLimit::Imbalance => or_spinning(normal(share, 0.78, 0.10)),
+        CaseLimit::Serial | CaseLimit::Launch => {
+            let alone = 1.0 / busy.threads.max(1) as f64;
+            or_spinning(normal(share, alone, 0.12))
+        }
+    }
+}
+
+/// Every observation that was made.
+pub fn observations(evidence: &Evidence) -> Vec<Observation> {
+    let mut all = Vec::new();
+    let mut add = |kind: ObservationKind, likelihood: &dyn Fn(CaseLimit) -> f64| {
+        let likelihoods = CaseLimit::ALL.map(likelihood);
+        let most = likelihoods.iter().copied().fold(0.0, f64::max);
+        if most > 0.0 {
+            all.push(Observation {
+                kind,
+                likelihoods: likelihoods.map(|one| (one / most).max(SURPRISE)),
+            });
+        }
+    };
+    if let Some(effect) = evidence.half_threads {
+        add(ObservationKind::Threads, &|limit| {
+            of_effect(effect, threads_predicted(limit, evidence))
+        });
+    }
+    if let Some(effect) = evidence.streaming {
+        add(ObservationKind::Load, &|limit| {
+            of_effect(effect, load_predicted(limit, evidence))
+        });
+    }
+    if let Some(effect) = evidence.capture {
+        add(ObservationKind::Capture, &|limit| {
+            of_effect(effect, capture_predicted(limit))
+        });
+    }
+    if let Some(floors) = &evidence.floors {
+        add(ObservationKind::Floors, &|limit| {
+            floors_likelihood(limit, floors)
+        });
+    }
+    if let Some(idle) = evidence.idle {
+        add(ObservationKind::Idle, &|limit| idle_likelihood(limit, idle));
+    }
+    if let Some(node_ns) = evidence.node_ns {
+        add(ObservationKind::Nodes, &|limit| {
+            nodes_likelihood(limit, node_ns)
+        });
+    }
+    if let Some(busy) = evidence.busy {
+        add(ObservationKind::Busy, &|limit| busy_likelihood(limit, busy));
+    }
+    all
+}
+
+/// How sure each hypothesis is, the surest first; all together 1.
+pub fn weigh(observations: &[Observation]) -> Vec<(CaseLimit, f64)> {
+    let mut weights: Vec<(CaseLimit, f64)> = CaseLimit::ALL
+        .into_iter()
+        .enumerate()
+        .map(|(place, limit)| {
+            let product: f64 = observations
+                .iter()
+                .map(|seen| seen.likelihoods[place])
+                .product();
+            (limit, limit.prior() * product)
+        })
+        .collect();
+    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    for (_, weight) in &mut weights {
+        *weight /= sum;
+    }
+    weights.sort_by(|a, b| b.1.total_cmp(&a.1));
+    weights
+}
+
+#[cfg(test)]
+mod tests;

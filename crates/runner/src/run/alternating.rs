@@ -1,0 +1,229 @@
+//! Experiments are measured in turns: a change and its control alternate every few tenths of a second, in one process
+//! where the change is a load beside it, over several starts of the workers.
+
+use super::{ActiveRun, beside};
+use crate::roofs::neighbour::BackgroundLoad;
+use crate::schedule;
+use powerband_core::domain::case::{Case, CaseKey};
+use powerband_core::domain::event::RunEvent;
+use powerband_core::domain::experiment::{Experiment, ExperimentChange, Experiments};
+use powerband_core::domain::outcome::{Outcome, Phase};
+use powerband_core::domain::point::Point;
+use powerband_core::schedule::alternation::{self, LEAST_STARTS, TurnGroup};
+use powerband_core::stats::ratio::{self, Estimate, RoundSamples};
+use powerband_worker::supervisor::WorkerError;
+
+/// Starts are added up to this many times the planned ones.
+const MOST_STARTS_FACTOR: u32 = 4;
+/// So many turns are measured however long they take: fewer have no interval.
+const LEAST_TURNS: u32 = 2;
+
+/// How far the experiments of a run are.
+struct TurnProgress {
+    point: Point,
+    /// The number of the next turn.
+    next: u32,
+    /// When no further turn begins; nothing where their number alone counts.
+    until_ns: Option<u64>,
+}
+
+impl ActiveRun<'_, '_> {
+    /// Measures rounds, or the turns of experiments.
+    pub(super) fn measure_rounds_or_turns(&mut self) {
+        match self.request.beginning.plan.experiments.clone() {
+            Some(experiments) => self.measure_turns(&experiments),
+            None => self.measure_rounds(),
+        }
+    }
+
+    fn measure_turns(&mut self, experiments: &Experiments) {
+        let budget_ns = experiments.budget_s.map(|seconds| seconds * 1_000_000_000);
+        let mut progress = TurnProgress {
+            point: experiments.point,
+            next: self.rounds.first,
+            until_ns: budget_ns.map(|ns| self.now_ns() + ns),
+        };
+        let groups = alternation::turn_groups(experiments);
+        let (telling, others): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(TurnGroup::tells_limits);
+        let batches = [telling]
+            .into_iter()
+            .chain(others.into_iter().map(|group| vec![group]));
+        for batch in batches {
+            self.settle(&batch, &mut progress);
+        }
+        if experiments.tried.is_empty() {
+            // Nothing can be changed: the case by itself is measured all the same.
+            let alone = TurnGroup {
+                control: experiments.setup,
+                changed: Vec::new(),
+            };
+            self.settle(&[alone], &mut progress);
+        }
+        self.end_unmeasured();
+    }
+
+    /// Measures groups over starts of their workers until their effects are settled, or time is up.
+    fn settle(&mut self, groups: &[TurnGroup], progress: &mut TurnProgress) {
+        let count = self.rounds.count();
+        let starts = LEAST_STARTS.min(count).max(1);
+        for start in 0..starts * MOST_STARTS_FACTOR {
+            let is_added = start >= starts;
+            if is_added && progress.until_ns.is_none() {
+                return;
+            }
+            let open: Vec<&TurnGroup> = groups
+                .iter()
+                .filter(|group| self.can_go_on(group, progress.point))
+                .filter(|group| !is_added || !self.is_settled(group, progress.point))
+                .collect();
+            if open.is_empty() {
+                return;
+            }
+            for setup in open.iter().flat_map(|group| group.order(0)) {
+                self.forget_worker(setup);
+            }
+            let block = count * (start + 1) / starts - count * start / starts;
+            for group in open {
+                if !self.take_block(group, block, progress) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Measures so many turns of a group; whether there is time for more.
+    fn take_block(&mut self, group: &TurnGroup, turns: u32, progress: &mut TurnProgress) -> bool {
+        let mut load = None;
+        for _ in 0..turns {
+            let is_late = progress.until_ns.is_some_and(|ns| self.now_ns() >= ns);
+            if is_late && progress.next - self.rounds.first >= LEAST_TURNS {
+                return false;
+            }
+            for setup in group.order(progress.next) {
+                self.apply_requests();
+                if self.control.is_cancelled() {
+                    return false;
+                }
+                let case = progress.case(setup);
+                self.take_turn_of(case, progress.case(group.control), progress.next, &mut load);
+            }
+            progress.next += 1;
+        }
+        true
+    }
+
+    /// One side's turn.
+    fn take_turn_of(
+        &mut self,
+        case: CaseKey,
+        control: CaseKey,
+        turn: u32,
+        load: &mut Option<BackgroundLoad>,
+    ) {
+        if self.is_over(control) {
+            return;
+        }
+        self.visit_with(case, &mut |run, phase| {
+            run.try_turn(case, control, turn, load, phase)
+        });
+    }
+
+    fn try_turn(
+        &mut self,
+        case: CaseKey,
+        control: CaseKey,
+        turn: u32,
+        load: &mut Option<BackgroundLoad>,
+        phase: &mut Phase,
+    ) -> Result<(), WorkerError> {
+        let kind = self.load_beside(case.setup)?;
+        // A load is switched on beside the very process that is its control.
+        let by = if kind.is_some() { control } else { case };
+        let begins = Some(self.first_phase(by));
+        self.tell(RunEvent::VisitBegan { case, begins });
+        self.ensure_worker(by.setup, phase)?;
+        self.check_loaded_model(by.setup)?;
+        *phase = Phase::Open;
+        self.ensure_open(by)?;
+        *phase = Phase::WarmUp;
+        self.ensure_warm(by)?;
+        *phase = Phase::Measure;
+        if kind.is_some() && load.is_none() {
+            *load = Some(self.start_resting_neighbour(case.setup)?);
+        }
+        let broken = |error: std::io::Error| {
+            WorkerError::Start(format!("its neighbour cannot be told anything: {error}"))
+        };
+        if let Some(load) = load {
+            load.switch_to(kind).map_err(broken)?;
+        }
+        let warm_up = self.session.case(by).and_then(|case| case.warm_up.clone());
+        let rule = schedule::turn(&self.request.beginning.plan.measure, warm_up.as_ref());
+        self.measure_round(case, by, turn, rule)?;
+        load.as_mut().map_or(Ok(()), beside::check_working)
+    }
+
+    /// Whether a group has two sides that can be measured.
+    fn can_go_on(&self, group: &TurnGroup, point: Point) -> bool {
+        let goes_on = |setup: usize| !self.is_over(CaseKey { setup, point });
+        let mut changed = group.changed.iter();
+        goes_on(group.control)
+            && (group.changed.is_empty() || changed.any(|tried| goes_on(tried.setup)))
+    }
+
+    /// Whether more turns would change nothing about what a group tells.
+    fn is_settled(&self, group: &TurnGroup, point: Point) -> bool {
+        let effect = |before: usize, after: usize| -> Option<Estimate> {
+            let samples = |setup| {
+                self.session
+                    .case(CaseKey { setup, point })
+                    .map(turn_samples)
+            };
+            ratio::paired(&samples(before)?, &samples(after)?)
+        };
+        let load = |change| {
+            let mut changed = group.changed.iter();
+            changed.find(|tried: &&Experiment| tried.change == change)
+        };
+        let streams = load(ExperimentChange::StreamingNeighbour);
+        let computes = load(ExperimentChange::ComputingNeighbour);
+        if let (Some(streams), Some(computes)) = (streams, computes) {
+            let beyond = effect(computes.setup, streams.setup);
+            return beyond.is_none_or(|effect| alternation::is_settled(streams.change, &effect));
+        }
+        group.changed.iter().all(|tried| {
+            let effect = effect(tried.control, tried.setup);
+            effect.is_none_or(|effect| alternation::is_settled(tried.change, &effect))
+        })
+    }
+
+    /// Ends the cases that no time was left for.
+    fn end_unmeasured(&mut self) {
+        let open = self.session.cases.iter();
+        let open = open.filter(|case| !case.outcome.is_final() && case.rounds.is_empty());
+        let open: Vec<CaseKey> = open.map(Case::key).collect();
+        for case in open {
+            let outcome = Outcome::Cancelled;
+            self.tell(RunEvent::CaseEnded { case, outcome });
+        }
+    }
+}
+
+impl TurnProgress {
+    fn case(&self, setup: usize) -> CaseKey {
+        let point = self.point;
+        CaseKey { setup, point }
+    }
+}
+
+fn turn_samples(case: &Case) -> Vec<RoundSamples> {
+    let rounds = case.rounds.iter();
+    rounds
+        .map(|round| RoundSamples {
+            round: round.round,
+            start: round.start.unwrap_or_default(),
+            samples: round.samples_ns.iter().map(|&ns| ns as f64).collect(),
+        })
+        .collect()
+}
