@@ -291,12 +291,17 @@ fn prepare_run(place: &Installation, subject: RunSubject<'_>) -> anyhow::Result<
     let mut target = SessionTarget::Library;
     let prepared = match subject {
         RunSubject::Plan(request) => prepare(place, request)?,
-        RunSubject::Experiments(session, case, programs) => {
+        RunSubject::Experiments(session, case, change, programs) => {
             let here = ExperimentMachine::now();
             let request = experiments::request_for(session, case, &here);
+            let request = request.map_err(anyhow::Error::msg)?;
+            let request = match change {
+                Some(change) => experiments::keep_changes(request, &[change]),
+                None => request,
+            };
             let request = RunRequest {
                 programs,
-                ..request.map_err(anyhow::Error::msg)?
+                ..request
             };
             let prepared = prepare(place, &request)?;
             experiments::check_same(session, &prepared)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use super::args::WhyArgs;
 use super::bench::{self, FinishedRun};
@@ -16,7 +16,7 @@ use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{LAST_RESORT, Setup};
-use powerband_findings::analysis::limits::answer::AskedCase;
+use powerband_findings::analysis::limits::answer::ExplainedCase;
 use powerband_findings::export::experiments as documents;
 use powerband_findings::report;
 use powerband_runner::experiments::{self, ExperimentMachine};
@@ -36,6 +36,12 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         && let Some(asked) = saved_answer(context, args, session)?
     {
         return shown(args, session, &asked);
+    }
+    if let Some(session) = &session
+        && (args.show || !session.plan.can_run())
+        && !session.profiles.is_empty()
+    {
+        return shown_by_profile(context, args, session);
     }
     let of_sessions = [
         ("--show", args.show),
@@ -136,9 +142,9 @@ fn saved_answer(
     context: &Context,
     args: &WhyArgs,
     session: &Session,
-) -> anyhow::Result<Option<AskedCase>> {
+) -> anyhow::Result<Option<ExplainedCase>> {
     let Some(asked) = asked_case(context, session) else {
-        if args.show {
+        if args.show && session.profiles.is_empty() {
             bail!(
                 "{} has no experiments; leave --show out to make some on one of its cases",
                 args.subject
@@ -146,26 +152,29 @@ fn saved_answer(
         }
         return Ok(None);
     };
+    let Some(case) = asked.tried.as_ref().map(|tried| tried.case) else {
+        return Ok(None);
+    };
     let is_of_another = args
         .setup
         .as_deref()
-        .is_some_and(|wanted| session.find_setup(wanted) != Some(asked.tried.case.setup))
-        || !args.point.takes(asked.tried.case.point);
+        .is_some_and(|wanted| session.find_setup(wanted) != Some(case.setup))
+        || !args.point.takes(case.point);
     if args.show && is_of_another {
         bail!(
             "the experiments of {} are on {} at {}; leave --setup, --batch and --at out to show them",
             args.subject,
-            session.setup_label(asked.tried.case.setup),
-            asked.tried.case.point
+            session.setup_label(case.setup),
+            case.point
         );
     }
     Ok((!is_of_another && !args.is_to_measure()).then_some(asked))
 }
 
 /// What is known of the case that the experiments of a session are on.
-fn asked_case(context: &Context, session: &Session) -> Option<AskedCase> {
+fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
     let roofs = roofs_file::for_session(session, &context.paths);
-    AskedCase::of_session(session, &roofs)
+    ExplainedCase::of_experiments(session, &roofs)
 }
 
 /// The experiments on a case of a session.
@@ -249,13 +258,53 @@ fn usual_setup(context: &Context) -> &'static str {
     if is_ort { "ort" } else { LAST_RESORT }
 }
 
-fn shown(args: &WhyArgs, session: &Session, asked: &AskedCase) -> anyhow::Result<ExitCode> {
-    if args.json {
-        output::document(&documents::with_nodes(asked))?;
-    } else {
-        output::sections(&report::experiments::of_case(session, asked))?;
+/// What limits the profile of a session that has no experiments: that of the setup which is asked about, else the
+/// first.
+fn shown_by_profile(
+    context: &Context,
+    args: &WhyArgs,
+    session: &Session,
+) -> anyhow::Result<ExitCode> {
+    if args.is_to_measure() {
+        bail!(
+            "{} was measured by another program, and its setup cannot be run here; run its model with powerband why MODEL",
+            args.subject
+        );
     }
-    let case = session.case(asked.tried.case);
+    let wanted = match &args.setup {
+        Some(wanted) => {
+            let found = session.find_setup(wanted);
+            Some(found.with_context(|| format!("{} has no such setup: {wanted}", args.subject))?)
+        }
+        None => None,
+    };
+    let mut profiles = session.profiles.iter();
+    let profile = profiles.position(|profile| {
+        let case = profile.case;
+        wanted.is_none_or(|setup| case.is_some_and(|case| case.setup == setup))
+            && case.is_none_or(|case| args.point.takes(case.point))
+    });
+    let Some(profile) = profile else {
+        bail!("{} has no profile of such a case", args.subject);
+    };
+    let roofs = roofs_file::for_session(session, &context.paths);
+    let found = ExplainedCase::new(session, Some(profile), &roofs);
+    print(args, session, &found)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(args: &WhyArgs, session: &Session, found: &ExplainedCase) -> anyhow::Result<()> {
+    if args.json {
+        output::document(&documents::with_nodes(found))
+    } else {
+        output::sections(&report::experiments::of_case(session, found))
+    }
+}
+
+fn shown(args: &WhyArgs, session: &Session, asked: &ExplainedCase) -> anyhow::Result<ExitCode> {
+    print(args, session, asked)?;
+    let tried = asked.tried.as_ref();
+    let case = tried.and_then(|tried| session.case(tried.case));
     let is_trouble = case.is_none_or(|case| case.outcome.is_trouble());
     Ok(if is_trouble {
         ExitCode::from(TROUBLE)

@@ -186,6 +186,27 @@ fn neighbours_end_with_a_run_that_is_stopped_or_killed() {
 }
 
 #[test]
+fn a_profile_of_another_program_is_answered() {
+    let home = Home::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/import");
+    let file = format!("{fixtures}/kineto/resnet50-v100-train.pt.trace.json.gz");
+    let import = home.run(&["import", &file, "--out", "v100.ron"]);
+    assert_eq!(import.status, Some(0), "{import:#?}");
+    let answer = home.run(&["why", "v100.ron", "--json"]).json();
+    let limits = rows(&answer["answer"], "limit");
+    assert!((1..=2).contains(&limits.len()), "{answer:#}");
+    let kinds = rows(&answer["answer"], "evidence");
+    assert!(
+        kinds.iter().any(|line| line["kind"] == "idle"),
+        "{answer:#}"
+    );
+    let text = home.run(&["why", "v100.ron"]).out;
+    for words in ["How sure that is: ", "Nothing computes in", "By the model"] {
+        assert!(text.contains(words), "no {words} in {text}");
+    }
+}
+
+#[test]
 fn what_cannot_be_tried_says_why() {
     let home = Home::new();
     let made_up = home.run(&[

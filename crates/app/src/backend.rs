@@ -15,6 +15,7 @@ use powerband_core::domain::again::SessionPart;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::{RunStart, TimedEvent};
+use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::file_set::FileSet;
 use powerband_core::domain::plan::{Plan, Profiler};
 use powerband_core::domain::recorded_run::RecordedRun;
@@ -123,8 +124,8 @@ pub trait Backend: Send + Sync {
 pub enum RunSubject<'a> {
     /// A plan.
     Plan(&'a RunRequest),
-    /// Experiments on a case of a session.
-    Experiments(&'a Session, CaseKey, ProgramTrust),
+    /// Experiments on a case of a session: all, or one change alone.
+    Experiments(&'a Session, CaseKey, Option<ExperimentChange>, ProgramTrust),
     /// Two sessions once more, in turns.
     Again([SessionPart<'a>; 2], ProgramTrust),
     /// More rounds of a session, in the same file.

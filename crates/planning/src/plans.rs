@@ -63,21 +63,25 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
             .copied()
             .unwrap_or(asked.point),
         // A number of turns that the user gives is exact, however long it takes.
-        budget_s: request
-            .rounds
-            .is_none()
-            .then(|| alternation::budget_s(request.preset)),
+        budget_s: match (&request.rules, request.rounds) {
+            (Some(_), None) => asked.budget_s,
+            (None, None) => Some(alternation::budget_s(request.preset)),
+            (_, Some(_)) => None,
+        },
         ..asked
     });
     let is_of_experiments = request.experiments.is_some();
+    let keeps_rules = request.rules.is_some();
     let mut rules = request
         .rules
         .unwrap_or_else(|| preset_rules(request.preset, &setups));
-    if is_of_experiments {
+    // Rules that a plan brings along are those of turns already.
+    let has_turns = keeps_rules && request.rounds.is_none();
+    if is_of_experiments && !has_turns {
         // What they compare lies within a round, which is a turn of some tenths of a second.
         rules.measure = alternation::turn_rule(request.preset, request.rounds, &rules.measure);
         rules.warm_up = alternation::turn_warm_up(&rules.warm_up);
-    } else if let Some(rounds) = request.rounds {
+    } else if let Some(rounds) = request.rounds.filter(|_| !is_of_experiments) {
         // A number of rounds that the user gives is exact, however wide the interval stays.
         rules.measure.rounds = rounds;
         rules.measure.target_ci95_rel = None;

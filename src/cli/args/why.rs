@@ -29,11 +29,10 @@ pub(crate) struct WhyArgs {
     pub setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
-    /// Preset: quick (about a second per experiment), standard (5 s and more), publish (a minute and more)
-    /// [default: quick].
+    /// Preset: quick (20 s for all experiments), standard (2 minutes), publish (10 minutes) [default: quick].
     #[arg(long, value_name = "NAME")]
     pub preset: Option<PresetName>,
-    /// Rounds of each experiment, instead of the preset's.
+    /// Turns of each experiment, instead of as many as the preset has time for.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
     /// These changes only, by their names in the JSON document: half-threads,streaming-neighbour.
@@ -42,7 +41,7 @@ pub(crate) struct WhyArgs {
     /// Do not measure the roofs that the model needs where there are none yet.
     #[arg(long)]
     pub no_roofs: bool,
-    /// Measure nothing: show what the experiments of the session said.
+    /// Measure nothing: show what limits the case by the experiments of the session, or by its profile.
     #[arg(long, conflicts_with_all = ["out", "force", "rounds", "preset", "only", "no_roofs", "allow_commands", "dims", "shapes", "inputs", "batch_axis"])]
     pub show: bool,
     /// Run the commands, and load the libraries, that the session names, as bench has it.

@@ -112,6 +112,16 @@ fn reasons(ui: &mut Ui, reasons: &[String]) {
 }
 
 fn changes(ui: &mut Ui, found: &Headline) {
+    if !found.time_differences.is_empty() {
+        label::card_title(ui, "Where the time went").on_hover_text(
+            "Parts of the time that add up to the difference: the work at the roofs, the time above them, starting nodes, and waiting; of cases that were profiled on both sides",
+        );
+        for sentence in &found.time_differences {
+            ui.add_space(space::TINY);
+            ui.add(Label::new(sentence).wrap());
+        }
+        ui.add_space(space::SMALL);
+    }
     label::card_title(ui, found.changes_title);
     ui.add_space(space::TINY);
     if found.changes.is_empty() {

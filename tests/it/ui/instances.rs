@@ -27,7 +27,7 @@ fn real(file: &str) -> PathBuf {
 }
 
 /// The kernels of a real file, whose timeline is open.
-fn opened(file: &str) -> Desk {
+pub(super) fn opened(file: &str) -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::OpenTrace(real(file)));
     desk.until("a timeline", |app| !app.profile.timeline.traces.is_empty());

@@ -159,7 +159,7 @@ ways! {
     Action::Run(RunAction::Pause | RunAction::Resume) => Palette,
     Action::Run(RunAction::More(_, _) | RunAction::AgainInHistory) => Else("a command, where a verdict is open"),
     Action::Run(RunAction::Again(_, _)) => Palette,
-    Action::Run(RunAction::Why(_)) => Palette,
+    Action::Run(RunAction::Why(_, _)) => Palette,
     Action::Run(RunAction::Stop) => Palette,
     Action::Run(RunAction::Skip(_)) => Palette,
     Action::Run(RunAction::Unskip(_)) => Palette,

@@ -7,17 +7,22 @@ use powerband_app::action::{Action, Kernels, Sessions, Shell, Why};
 use powerband_app::library::examples;
 use powerband_app::screen::Screen;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::experiment::{
+    Experiment, ExperimentChange, Experiments, UnavailableExperiment,
+};
+use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::{Profile, Tool, Total};
 use powerband_core::domain::roofs::{
     Access, ComputeRoof, EngineRoof, Level, MeasuredValue, MemoryRoof, RoofConditions, Roofs,
 };
-use powerband_core::domain::session::Session;
+use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::trace::SliceKind;
 use powerband_core::domain::work::{NumberFormat, Work};
 use powerband_findings::analysis::limits::bound::Bound;
 
 use super::data;
+use super::instances;
 use super::kernels::found as added_up;
 use super::pictures::{Album, THEMES};
 use super::{Desk, write};
@@ -327,6 +332,64 @@ fn the_example_is_explained_and_painted() {
         album.take(&mut desk, &format!("why-resnet50-{word}"));
     }
     album.close();
+}
+
+/// The guide's pictures of a trace from another machine, held against what is published of its card.
+#[test]
+fn a_trace_of_another_machine_is_answered_and_painted() {
+    let mut desk = instances::opened("kineto/resnet50-v100-train.pt.trace.json.gz");
+    desk.act(Action::Go(Screen::Why));
+    explained(&mut desk);
+    let found = desk.app().profile.why.found.result.clone();
+    let answer = found.and_then(|found| found.answer).expect("an answer");
+    let sum: f64 = answer.weights.iter().map(|one| one.weight).sum();
+    assert!((sum - 1.0).abs() < 1e-9, "{answer:?}");
+    desk.see("What it rests on");
+    desk.see("Nothing computes in");
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        desk.steps(3);
+        album.take(&mut desk, &format!("why-kineto-{word}"));
+    }
+    album.close();
+}
+
+#[test]
+fn a_change_that_no_time_was_left_for_can_be_tried() {
+    let mut asked = session();
+    let point = asked.cases[0].point;
+    let experiment = |change, setup| Experiment {
+        change,
+        setup,
+        control: 0,
+    };
+    asked.plan.experiments = Some(Experiments {
+        setup: 0,
+        point,
+        tried: vec![experiment(ExperimentChange::EightBits, 1)],
+        untried: vec![UnavailableExperiment {
+            change: ExperimentChange::GraphCapture,
+            reason: "it runs on the processor".to_owned(),
+        }],
+        budget_s: Some(20),
+    });
+    for case in asked.cases.iter_mut().filter(|case| case.setup == 1) {
+        case.rounds.clear();
+        case.outcome = Outcome::Cancelled;
+    }
+    asked.completion = Completion::Complete;
+    let mut desk = desk_of(&[asked]);
+    desk.see("the 20 s for experiments went to what tells more");
+    desk.see("it runs on the processor");
+    let names = desk.names();
+    assert!(names.contains(&"Try int8".to_owned()), "{names:?}");
+    assert!(
+        !names.contains(&"Try graph capture".to_owned()),
+        "{names:?}"
+    );
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn explained(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offe
     let ask = point.map(|point| {
         let case = CaseKey { setup, point };
         let session = open.id;
-        let ask = Action::Run(RunAction::Why(Pin { session, case }));
+        let ask = Action::Run(RunAction::Why(Pin { session, case }, None));
         anywhere("Why? Measure experiments on it", ask).only_if(can_be_asked(open, case))
     });
     look.into_iter().chain(ask).collect()

@@ -4,6 +4,7 @@ use super::states::CaseFilter;
 use crate::compare::SideChoice;
 use crate::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::experiment::ExperimentChange;
 
 /// Actions on the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ pub enum RunAction {
     Again(SideChoice, SideChoice),
     /// Measures the last two sessions of *History* again, in turns, as a session of its own.
     AgainInHistory,
-    /// Measures experiments on a case, to see what limits it.
-    Why(Pin),
+    /// Measures experiments on a case, to see what limits it; or one change alone, to see what it brings.
+    Why(Pin, Option<ExperimentChange>),
     /// Ends the run; its measurements are saved.
     Stop,
     /// Skips a case; a second time ends its worker at once.

@@ -32,7 +32,7 @@ impl App {
                 .draft
                 .request()
                 .map(|request| request.setups),
-            RunAction::More(id, _) | RunAction::Why(Pin { session: id, .. }) => {
+            RunAction::More(id, _) | RunAction::Why(Pin { session: id, .. }, _) => {
                 let open = self.shared.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
             }

@@ -15,8 +15,10 @@ use crate::screen::Screen;
 use crate::sessions::{Findings, LIVE, OpenSession, Pin, SessionId};
 use crate::{App, WindowRequest};
 use powerband_core::base::clock;
+use powerband_core::base::humanize;
 use powerband_core::control::Control;
 use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
+use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::{Completion, Session};
@@ -44,7 +46,7 @@ impl App {
             | RunAction::More(..)
             | RunAction::Again(..)
             | RunAction::AgainInHistory
-            | RunAction::Why(_) => {
+            | RunAction::Why(_, _) => {
                 let is_refused = *run == RunAction::Start && self.refuses_plan();
                 if !is_refused && !self.asks_first(run) && !self.asks_for_programs(run) {
                     self.begin(run, ProgramTrust::File);
@@ -134,7 +136,7 @@ impl App {
                     self.measure_again(sides, programs);
                 }
             }
-            RunAction::Why(pin) => self.ask_why(*pin, programs),
+            RunAction::Why(pin, change) => self.ask_why(*pin, *change, programs),
             _ => {}
         }
     }
@@ -193,17 +195,21 @@ impl App {
     }
 
     /// Experiments on a case of an open session.
-    fn ask_why(&mut self, pin: Pin, programs: ProgramTrust) {
+    fn ask_why(&mut self, pin: Pin, change: Option<ExperimentChange>, programs: ProgramTrust) {
         let Some(open) = self.shared.sessions.get(pin.session) else {
             return;
         };
         let session = Arc::clone(&open.session);
-        let title = format!("Why: {}", self.shared.sessions.name(open));
+        let name = self.shared.sessions.name(open);
+        let title = match change {
+            Some(change) => format!("{}: {name}", humanize::capitalised(change.title())),
+            None => format!("Why: {name}"),
+        };
         let place = self.place_of_run();
         self.begin_run(title, move |backend| {
             backend.prepare(
                 &place,
-                RunSubject::Experiments(&session, pin.case, programs),
+                RunSubject::Experiments(&session, pin.case, change, programs),
             )
         });
     }
@@ -291,7 +297,7 @@ impl App {
             | RunAction::StartNext
             | RunAction::Detach
             | RunAction::StartFirst
-            | RunAction::Why(_)
+            | RunAction::Why(_, _)
             | RunAction::More(..)
             | RunAction::Again(..)
             | RunAction::AgainInHistory

@@ -9,7 +9,7 @@ pub(crate) const ALL: &[Command] = &[
         "why-ask",
         "Why: measure experiments on this case",
         "",
-        |app| ask::case_to_ask(app).map(|pin| Action::Run(RunAction::Why(pin))),
+        |app| ask::case_to_ask(app).map(|pin| Action::Run(RunAction::Why(pin, None))),
     ),
     command("why-none", "Why: select nothing", "", |app| {
         match app.profile.why.selected {

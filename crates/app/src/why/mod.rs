@@ -80,7 +80,7 @@ impl WhyResult {
             });
         }
         let mut findings = self.findings.iter();
-        let whole = findings.find(|finding| finding.nodes.len() != 1);
+        let whole = findings.find(|finding| finding.is_whole);
         let finding = whole.or_else(|| self.findings.first())?;
         Some(LimitHeadline {
             sentence: finding.sentence.clone(),
@@ -94,7 +94,7 @@ impl WhyResult {
     pub fn findings_beside_answer(&self) -> impl Iterator<Item = (usize, &LimitFinding)> {
         let is_said = self.answer.as_ref().is_some_and(CaseAnswer::is_settled);
         let all = self.findings.iter().enumerate();
-        all.filter(move |(_, finding)| !(is_said && finding.nodes.len() > 1))
+        all.filter(move |(_, finding)| !(is_said && finding.is_whole))
     }
 }
 

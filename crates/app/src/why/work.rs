@@ -3,8 +3,8 @@
 use super::{WhyResult, WhySubject};
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::limits::answer::{self, AnswerSources};
-use powerband_findings::analysis::limits::{self, curve, experiments, speed_of_light};
+use powerband_findings::analysis::limits::answer::ExplainedCase;
+use powerband_findings::analysis::limits::{curve, speed_of_light};
 use powerband_findings::chart::figure;
 use powerband_findings::chart::roofline::Roofline;
 use powerband_store::roofs_file;
@@ -12,9 +12,11 @@ use powerband_store::roofs_file;
 /// Finds it, against the roofs of the session, or those that are kept of this machine.
 pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> WhyResult {
     let roofs = roofs_file::for_session(session, paths);
-    let limits = looking
-        .profile
-        .map(|profile| limits::profile_limits(session, profile, &roofs));
+    let ExplainedCase {
+        limits,
+        tried,
+        answer,
+    } = ExplainedCase::new(session, looking.profile, &roofs);
     let roofline = limits
         .as_ref()
         .map_or_else(Roofline::default, figure::roofline_chart);
@@ -26,16 +28,7 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
         },
     };
     let case = limits.as_ref().and_then(|limits| limits.case);
-    let tried = experiments::tried_experiments(session);
-    let tried = tried.filter(|tried| limits.is_none() || case == Some(tried.case));
     let setup = case.or_else(|| tried.as_ref().map(|tried| tried.case));
-    let answer = answer::case_answer(&AnswerSources {
-        session,
-        case: setup.filter(|_| session.plan.can_run()),
-        limits: limits.as_ref(),
-        tried: tried.as_ref(),
-        roofs: &roofs,
-    });
     let setup = setup.or_else(|| session.cases.first().map(|case| case.key()));
     let curve = setup.filter(|_| session.plan.can_run());
     let curve = curve.map(|case| curve::curve_limits(session, case.setup, &roofs));

@@ -19,6 +19,8 @@ pub enum ExperimentChange {
     ComputingNeighbour,
     /// Half precision.
     HalfPrecision,
+    /// Eight-bit integers.
+    EightBits,
     /// Optimisation of the graph is off.
     OptimisationOff,
     /// The run is captured once as a graph and replayed.
@@ -35,12 +37,13 @@ pub enum ExperimentChange {
 
 impl ExperimentChange {
     /// Every one, in the order in which they are shown.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::HalfThreads,
         Self::TwiceThreads,
         Self::StreamingNeighbour,
         Self::ComputingNeighbour,
         Self::HalfPrecision,
+        Self::EightBits,
         Self::OptimisationOff,
         Self::GraphCapture,
         Self::BoundInput,
@@ -57,6 +60,7 @@ impl ExperimentChange {
             Self::StreamingNeighbour => "beside a memory-streaming load",
             Self::ComputingNeighbour => "beside a computing load",
             Self::HalfPrecision => "half precision",
+            Self::EightBits => "int8",
             Self::OptimisationOff => "optimisation off",
             Self::GraphCapture => "graph capture",
             Self::BoundInput => "bound input",
@@ -74,6 +78,7 @@ impl ExperimentChange {
             Self::StreamingNeighbour => "streaming-neighbour",
             Self::ComputingNeighbour => "computing-neighbour",
             Self::HalfPrecision => "half-precision",
+            Self::EightBits => "int8",
             Self::OptimisationOff => "optimisation-off",
             Self::GraphCapture => "graph-capture",
             Self::BoundInput => "bound-input",
@@ -113,6 +118,9 @@ pub struct Experiment {
     /// the change needs idle cores.
     pub control: usize,
 }
+
+/// The reason of a change that could be tried, and the user wanted others.
+pub const LEFT_OUT: &str = "it was left out";
 
 /// A change that cannot be tried here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use super::comparison_warnings;
 use super::conditions::{self, Difference};
 use super::earlier_sessions::EarlierSessions;
 use super::fleet::{self, Effects};
+use super::limits::difference::TimeDifference;
 use super::metrics;
 pub use super::metrics::{Better, ComparedMetric};
 pub use super::side::ComparedSide;
@@ -35,6 +36,8 @@ pub struct Comparison {
     pub remarks: Vec<String>,
     /// The warning that the sides ran different networks, where they did: there is a ratio, but no verdict.
     pub networks: Option<String>,
+    /// Where the differences come from, of pairs that are faster or slower and were profiled on both sides.
+    pub time_differences: Vec<TimeDifference>,
     /// The parts of setup and machine in the difference, where both setups ran on both machines.
     pub effects: Vec<Effects>,
     /// Why there is nothing to compare, where there is nothing.
@@ -92,6 +95,7 @@ pub fn compare_setups_with_earlier(
     let nothing = pairs.is_empty().then(|| nothing_in_common(&mine, &theirs));
     Comparison {
         nothing,
+        time_differences: time_differences(before, after, &pairs),
         overall: case_pair::mean_speed_up(&pairs),
         metrics: metrics::compared_metrics(before, after, &pairs),
         differences: conditions::differences(
@@ -206,6 +210,7 @@ impl Comparison {
             differences: Vec::new(),
             remarks: Vec::new(),
             networks: None,
+            time_differences: Vec::new(),
             effects: Vec::new(),
             nothing: None,
         }
@@ -230,6 +235,23 @@ impl Comparison {
             "geometric mean of the speed-ups of {cases}: {}{interval}",
             overall.speed_up_text()
         ))
+    }
+
+    /// Where the differences come from, a sentence for each pair that was profiled on both sides.
+    pub fn time_texts(&self) -> Vec<String> {
+        let has_several = self.pairs.len() > 1;
+        let each = self.time_differences.iter().map(|difference| {
+            let sentence = difference.sentence();
+            if has_several {
+                format!(
+                    "{}, {}: {sentence}",
+                    difference.label, difference.before_point
+                )
+            } else {
+                sentence
+            }
+        });
+        each.collect()
     }
 
     /// Why verdicts are inconclusive or need care, each reason once.
@@ -263,6 +285,7 @@ impl Comparison {
     fn merge(&mut self, label: &str, one: Self) {
         self.networks = self.networks.take().or(one.networks);
         self.pairs.extend(one.pairs);
+        self.time_differences.extend(one.time_differences);
         self.effects.extend(one.effects);
         self.only_before.extend(one.only_before);
         self.only_after.extend(one.only_after);
@@ -282,6 +305,24 @@ impl Comparison {
             }
         }
     }
+}
+
+/// Where the differences of pairs come from, of those that were profiled on both sides.
+fn time_differences(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pairs: &[CasePair],
+) -> Vec<TimeDifference> {
+    let key = |setup, point| CaseKey { setup, point };
+    // What is not settled needs no cause.
+    let settled = |pair: &&CasePair| matches!(pair.verdict.call, Call::Faster | Call::Slower);
+    let each = pairs.iter().filter(settled).filter_map(|pair| {
+        TimeDifference::between(
+            (before.session, key(before.setup, pair.before_point)),
+            (after.session, key(after.setup, pair.after_point)),
+        )
+    });
+    each.collect()
 }
 
 /// A session against itself, or against a copy of it, is the same whatever it holds.

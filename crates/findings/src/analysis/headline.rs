@@ -28,6 +28,8 @@ pub struct Headline {
     pub sentence: String,
     /// Why verdicts are open or need care, each reason once.
     pub reasons: Vec<String>,
+    /// Where the difference of the times comes from, a sentence for each profiled pair.
+    pub time_differences: Vec<String>,
     /// Between what the changes are.
     pub changes_title: &'static str,
     pub changes: Vec<Change>,
@@ -91,6 +93,7 @@ impl Headline {
                 .collect(),
             sentence,
             reasons: found.reasons().into_iter().map(as_sentence).collect(),
+            time_differences: found.time_texts(),
             changes_title: "What changed",
             ..Self::of_ratio(found.overall).with_differences(&found.differences)
         }

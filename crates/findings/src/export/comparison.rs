@@ -22,6 +22,7 @@ pub fn document(comparison: &Comparison) -> Value {
         "more_rounds": comparison.more_rounds().map(|more| more.rounds),
         "differences": differences.collect::<Vec<_>>(),
         "remarks": comparison.remarks,
+        "time_differences": comparison.time_differences,
         "effects": comparison.effects.iter().map(super::fleet::effects).collect::<Vec<_>>(),
         "nothing": comparison.nothing,
     })

@@ -3,32 +3,35 @@
 use serde_json::{Value, json};
 
 use super::{limits, with};
-use crate::analysis::limits::answer::AskedCase;
+use crate::analysis::limits::answer::ExplainedCase;
 use crate::analysis::limits::experiments::ExperimentRow;
 
 /// The answer, and what was tried.
-pub fn document(asked: &AskedCase) -> Value {
-    let tried = &asked.tried;
+pub fn document(found: &ExplainedCase) -> Value {
+    let answer = json!({ "answer": found.answer });
+    let Some(tried) = &found.tried else {
+        return answer;
+    };
     let untried = tried
         .untried
         .iter()
         .map(|untried| json!({ "change": untried.change.id(), "reason": untried.reason }));
-    json!({
+    let experiments = json!({
         "setup": tried.label,
         "batch": tried.case.point.batch(),
         "point": tried.case.point,
         "median_ms": tried.median_ns.map(|ns| ns / 1e6),
-        "answer": asked.answer,
         "abstained": tried.trouble,
         "experiments": tried.rows.iter().map(row).collect::<Vec<_>>(),
         "untried": untried.collect::<Vec<_>>(),
-    })
+    });
+    with(experiments, answer)
 }
 
 /// The same, with what limits the nodes of the case where it was profiled.
-pub fn with_nodes(asked: &AskedCase) -> Value {
-    let model = asked.limits.as_ref().map(limits::document);
-    with(document(asked), json!({ "model": model }))
+pub fn with_nodes(found: &ExplainedCase) -> Value {
+    let model = found.limits.as_ref().map(limits::document);
+    with(document(found), json!({ "model": model }))
 }
 
 fn row(row: &ExperimentRow) -> Value {

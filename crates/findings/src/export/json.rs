@@ -10,7 +10,7 @@ use crate::analysis::device_readings::{CaseReadings, newest_value};
 use crate::analysis::energy::Energy;
 use crate::analysis::examined;
 use crate::analysis::generation::RequestFigures;
-use crate::analysis::limits::answer::AskedCase;
+use crate::analysis::limits::answer::ExplainedCase;
 use crate::analysis::memory::{MemoryKind, MemoryNeed};
 use crate::analysis::run_phases;
 use crate::analysis::scaling::{self, Scaling};
@@ -49,7 +49,7 @@ pub fn session(session: &Session) -> Value {
             .map(super::comparison::document)
             .collect::<Vec<_>>(),
         "scaling": scalings(session, &rows),
-        "experiments": AskedCase::of_session(session, &session.roofs).map(|asked| super::experiments::document(&asked)),
+        "experiments": ExplainedCase::of_experiments(session, &session.roofs).map(|asked| super::experiments::document(&asked)),
         "roofs": session.roofs,
         "limits": super::limits::of_session(session, &rows),
         "sittings": session.sittings,

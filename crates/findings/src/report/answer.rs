@@ -33,6 +33,8 @@ impl Document {
             blocks.push(Block::paragraph(found.sentence.clone()));
         }
         blocks.extend(Block::list(found.reasons.iter().take(MOST).cloned()));
+        let times = found.time_differences.iter().take(MOST).cloned();
+        blocks.extend(Block::titled_list("Where the time went", times));
         let changes = found.changes.iter().take(MOST);
         let changes = changes.map(|Change { what, text }| format!("{what}: {text}"));
         blocks.extend(Block::titled_list(found.changes_title, changes));

@@ -64,11 +64,11 @@ fn fastest(source: &ReportedSession<'_>) -> Option<ReportText> {
     let text = match source.busiest() {
         None => text,
         Some(Statement::Settled(row)) => {
-            let text = text.text("; most items are ").strong(rate(row)?);
+            let text = text.text("; the highest throughput is ").strong(rate(row)?);
             case(row, text.text(" with "))
         }
         Some(Statement::NotSettled(rows)) => text.text(format!(
-            "; with which case most items are done is not settled, {}",
+            "; which case has the highest throughput is not settled, {}",
             numbers::candidates(&rows, rate)
         )),
     };

@@ -2,7 +2,7 @@
 
 use super::document::Block;
 use crate::analysis::limits::Limits;
-use crate::analysis::limits::answer::{AskedCase, CaseAnswer};
+use crate::analysis::limits::answer::{CaseAnswer, ExplainedCase};
 use crate::analysis::limits::hypotheses::CaseLimit;
 use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
@@ -13,37 +13,40 @@ const FEW: usize = 3;
 /// Findings of the model that are shown.
 const FINDINGS: usize = 4;
 
-/// The case, the answer, its experiments, and what is known of its nodes.
-pub fn of_case(session: &Session, asked: &AskedCase) -> Vec<Vec<Block>> {
-    let case = asked.tried.case;
-    let median = asked.tried.median_ns.map_or_else(
-        || "not measured".to_owned(),
-        |ns| format!("{} a run", humanize::duration_ns(ns)),
-    );
-    let head = format!(
-        "{}, {}, {}: {median}",
-        session.model_of(case.setup).name,
-        asked.tried.label,
-        case.point
-    );
+/// The case or its profile, the answer, its experiments, and what is known of its nodes.
+pub fn of_case(session: &Session, found: &ExplainedCase) -> Vec<Vec<Block>> {
+    let head = match (&found.tried, &found.limits) {
+        (Some(tried), _) => {
+            let median = tried.median_ns.map_or_else(
+                || "not measured".to_owned(),
+                |ns| format!("{} a run", humanize::duration_ns(ns)),
+            );
+            let model = &session.model_of(tried.case.setup).name;
+            format!("{model}, {}, {}: {median}", tried.label, tried.case.point)
+        }
+        (None, Some(limits)) => limits.title.clone(),
+        (None, None) => session.name.clone(),
+    };
     let mut sections = vec![vec![Block::paragraph(head)]];
-    sections.extend(answer_and_costs(asked));
-    sections.extend(asked.limits.as_ref().map(by_node));
+    sections.extend(answer_and_costs(found));
+    sections.extend(found.limits.as_ref().map(by_node));
     sections
 }
 
 /// The answer, what it rests on, the table, and what was not tried.
-pub(super) fn answer_and_costs(asked: &AskedCase) -> Vec<Vec<Block>> {
-    let mut answer = vec![Block::paragraph(asked.sentence())];
+pub(super) fn answer_and_costs(found: &ExplainedCase) -> Vec<Vec<Block>> {
+    let mut answer = vec![Block::paragraph(found.sentence())];
     answer.extend(
-        asked
+        found
             .answer
             .as_ref()
             .map(|answer| Block::paragraph(certainty(answer))),
     );
-    let evidence = asked.answer.iter().flat_map(evidence_texts);
+    let evidence = found.answer.iter().flat_map(evidence_texts);
     let evidence = Block::titled_list("What it rests on", evidence);
-    let tried = &asked.tried;
+    let Some(tried) = &found.tried else {
+        return vec![answer, evidence];
+    };
     let view = TableView::new(tables::experiments::of_tried(tried));
     let view = view.columns(&tables::experiments::ON_TERMINAL);
     let failures = tried.rows.iter();

@@ -45,6 +45,7 @@ pub fn comparison(found: &Comparison, is_in_full: bool) -> Vec<Vec<Block>> {
         remarks.chain(Block::list(differences)).collect(),
         case_pairs(&pairs),
         vec![Block::paragraph(verdicts.join("; "))],
+        Block::titled_list("Where the time went", found.time_texts()),
     ];
     sections.extend(found.effects.iter().map(fleet::effects_section));
     sections.push(Vec::from_iter(Block::list(pairs::reasons(&pairs))));

@@ -5,7 +5,7 @@ use super::{circumstances, devices, experiments, in_short, pairs, requests};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::claims::PUBLISHED_MARK;
 use crate::analysis::comparison::{self, CasePair};
-use crate::analysis::limits::answer::AskedCase;
+use crate::analysis::limits::answer::ExplainedCase;
 use crate::analysis::limits::speed_of_light::light_rows_of_cases;
 use crate::analysis::{
     accuracy, conditions, examined, journey, lint, profiled, remarks, run_phases, scaling,
@@ -61,7 +61,7 @@ fn measured(session: &Session, is_in_full: bool) -> Vec<Vec<Block>> {
 
 /// What the setups are to each other: experiments, optimisation steps, or each against the first.
 fn comparisons(session: &Session, rows: &[CaseRow]) -> Vec<Vec<Block>> {
-    if let Some(asked) = AskedCase::of_session(session, &session.roofs) {
+    if let Some(asked) = ExplainedCase::of_experiments(session, &session.roofs) {
         experiments::answer_and_costs(&asked)
     } else if session.plan.ladder.is_empty() {
         vec![verdicts(session, rows)]

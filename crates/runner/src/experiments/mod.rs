@@ -1,11 +1,12 @@
 //! Experiments on a case: setups that differ from it by one change each, to be measured in turns with it.
 //!
-//! What they cost together says what limits the case; `analysis/limits/experiments.rs` of the findings draws
-//! the conclusion. To add one: a variant of `Change`, a file here, and a line in `ALL`.
+//! What they cost is evidence of what limits the case, which `analysis/limits/answer.rs` of the findings says. To add one:
+//! a variant of `ExperimentChange`, a file here, and a line in `ALL`.
 
 mod bound_input;
 mod clock_cap;
 mod derivation;
+mod eight_bits;
 mod graph_capture;
 mod half_precision;
 mod half_threads;
@@ -23,7 +24,7 @@ use super::run::PreparedRun;
 use crate::prepare_error::PrepareError;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::{
-    Experiment, ExperimentChange, Experiments, UnavailableExperiment,
+    Experiment, ExperimentChange, Experiments, LEFT_OUT, UnavailableExperiment,
 };
 use powerband_core::domain::plan::{Load, Plan, PresetName, Profiler, SetupStyle, WorkerLifetime};
 use powerband_core::domain::point::Point;
@@ -39,6 +40,7 @@ const ALL: &[Derivation] = &[
     neighbours::STREAMING,
     neighbours::COMPUTING,
     half_precision::HALF_PRECISION,
+    eight_bits::EIGHT_BITS,
     optimisation_off::OPTIMISATION_OFF,
     graph_capture::GRAPH_CAPTURE,
     bound_input::BOUND_INPUT,
@@ -105,7 +107,7 @@ pub fn keep_changes(request: RunRequest, changes: &[ExperimentChange]) -> RunReq
         .untried
         .extend(left_out.iter().map(|tried| UnavailableExperiment {
             change: tried.change,
-            reason: "it was left out".to_owned(),
+            reason: LEFT_OUT.to_owned(),
         }));
     experiments.untried.sort_by_key(|untried| untried.change);
     experiments.untried.dedup_by_key(|untried| untried.change);

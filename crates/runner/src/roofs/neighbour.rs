@@ -4,7 +4,6 @@
 //! what it does from then on: stream, compute, or rest. It ends when its standard input closes, which it does when it
 //! is dropped and when this process ends in whatever way.
 
-use std::fmt;
 use std::io::{self, BufRead};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -43,12 +42,6 @@ impl BackgroundLoadKind {
     /// The one of this name.
     fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-impl fmt::Display for BackgroundLoadKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -158,6 +151,10 @@ fn work_until_closed(
     input: &mut dyn BufRead,
     output: &mut dyn io::Write,
 ) -> io::Result<()> {
+    // A load that streams nothing would speak against memory.
+    if StreamWork::new().is_none() {
+        return Err(io::ErrorKind::OutOfMemory.into());
+    }
     let orders = Orders {
         now: Mutex::new(Order::Rest),
         changed: Condvar::new(),
@@ -189,7 +186,9 @@ fn work_until_closed(
 
 /// A thread of the child.
 fn follow(orders: &Orders) {
-    let mut stream = StreamWork::new();
+    let Some(mut stream) = StreamWork::new() else {
+        return;
+    };
     let codes = code::compute_codes().into_iter();
     let codes = codes.filter(|code: &&ComputeCode| code.numbers == NumberFormat::F32);
     let compute = codes.max_by_key(|code| code.vector_bits);
@@ -199,10 +198,10 @@ fn follow(orders: &Orders) {
             return;
         };
         while orders.now() == order {
-            match (kind, &mut stream, compute) {
-                (BackgroundLoadKind::Streaming, Some(stream), _) => stream.copy_a_piece(),
-                (BackgroundLoadKind::Computing, _, Some(code)) => code.run(PASSES),
-                _ => std::hint::spin_loop(),
+            match (kind, compute) {
+                (BackgroundLoadKind::Streaming, _) => stream.copy_a_piece(),
+                (BackgroundLoadKind::Computing, Some(code)) => code.run(PASSES),
+                (BackgroundLoadKind::Computing, None) => std::hint::spin_loop(),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Experiments are measured in turns: a change and its control alternate every few tenths of a second, in one process
 //! where the change is a load beside it, over several starts of the workers.
 
-use super::{ActiveRun, beside};
+use super::ActiveRun;
 use crate::roofs::neighbour::BackgroundLoad;
 use crate::schedule;
 use powerband_core::domain::case::{Case, CaseKey};
@@ -43,24 +43,43 @@ impl ActiveRun<'_, '_> {
             next: self.rounds.first,
             until_ns: budget_ns.map(|ns| self.now_ns() + ns),
         };
-        let groups = alternation::turn_groups(experiments);
-        let (telling, others): (Vec<_>, Vec<_>) =
-            groups.into_iter().partition(TurnGroup::tells_limits);
-        let batches = [telling]
-            .into_iter()
-            .chain(others.into_iter().map(|group| vec![group]));
-        for batch in batches {
-            self.settle(&batch, &mut progress);
-        }
-        if experiments.tried.is_empty() {
+        let mut groups = alternation::turn_groups(experiments);
+        if groups.is_empty() {
             // Nothing can be changed: the case by itself is measured all the same.
-            let alone = TurnGroup {
+            groups.push(TurnGroup {
                 control: experiments.setup,
                 changed: Vec::new(),
-            };
-            self.settle(&[alone], &mut progress);
+            });
+        }
+        let (telling, others): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(TurnGroup::tells_limits);
+        let batches = [telling].into_iter();
+        let batches: Vec<Vec<TurnGroup>> = batches
+            .chain(others.into_iter().map(|group| vec![group]))
+            .collect();
+        for batch in &batches {
+            self.settle(batch, &mut progress);
+        }
+        // What was left out and is wanted again has its turns after the others, however late it is.
+        while !self.control.is_cancelled() && !self.control.ends_rounds() {
+            self.take_back();
+            progress.until_ns = None;
+            let groups = batches.iter().flatten();
+            let unmeasured: Vec<TurnGroup> = groups
+                .filter(|group| {
+                    let mut changed = group.changed.iter();
+                    changed.any(|tried| self.is_unmeasured(progress.case(tried.setup)))
+                })
+                .cloned()
+                .collect();
+            self.settle(&unmeasured, &mut progress);
         }
         self.end_unmeasured();
+    }
+
+    fn is_unmeasured(&self, case: CaseKey) -> bool {
+        let known = self.session.case(case);
+        known.is_some_and(|case| !case.outcome.is_final() && case.rounds.is_empty())
     }
 
     /// Measures groups over starts of their workers until their effects are settled, or time is up.
@@ -101,7 +120,7 @@ impl ActiveRun<'_, '_> {
                 return false;
             }
             for setup in group.order(progress.next) {
-                self.apply_requests();
+                self.rest_if_asked(&mut load, progress);
                 if self.control.is_cancelled() {
                     return false;
                 }
@@ -111,6 +130,17 @@ impl ActiveRun<'_, '_> {
             progress.next += 1;
         }
         true
+    }
+
+    /// Applies requests of the user. While the run rests, so does the load, and no time for experiments passes.
+    fn rest_if_asked(&mut self, load: &mut Option<BackgroundLoad>, progress: &mut TurnProgress) {
+        let began_ns = self.now_ns();
+        if self.control.is_paused() {
+            *load = None;
+        }
+        self.apply_requests();
+        let rested_ns = self.now_ns() - began_ns;
+        progress.until_ns = progress.until_ns.map(|ns| ns + rested_ns);
     }
 
     /// One side's turn.
@@ -125,7 +155,15 @@ impl ActiveRun<'_, '_> {
             return;
         }
         self.visit_with(case, &mut |run, phase| {
-            run.try_turn(case, control, turn, load, phase)
+            let tried = run.try_turn(case, control, turn, load, phase);
+            if let Err(error) = &tried {
+                *load = None;
+                // A load has no worker of its own: that of its control is of no use any more.
+                if !error.leaves_worker_usable() {
+                    run.forget_worker(control.setup);
+                }
+            }
+            tried
         });
     }
 
@@ -160,8 +198,8 @@ impl ActiveRun<'_, '_> {
         }
         let warm_up = self.session.case(by).and_then(|case| case.warm_up.clone());
         let rule = schedule::turn(&self.request.beginning.plan.measure, warm_up.as_ref());
-        self.measure_round(case, by, turn, rule)?;
-        load.as_mut().map_or(Ok(()), beside::check_working)
+        let beside = load.as_mut().filter(|_| kind.is_some());
+        self.measure_round(case, by, turn, rule, beside)
     }
 
     /// Whether a group has two sides that can be measured.
@@ -200,9 +238,9 @@ impl ActiveRun<'_, '_> {
 
     /// Ends the cases that no time was left for.
     fn end_unmeasured(&mut self) {
-        let open = self.session.cases.iter();
-        let open = open.filter(|case| !case.outcome.is_final() && case.rounds.is_empty());
-        let open: Vec<CaseKey> = open.map(Case::key).collect();
+        let open: Vec<CaseKey> = self.session.cases.iter().map(Case::key).collect();
+        let open = open.into_iter().filter(|case| self.is_unmeasured(*case));
+        let open: Vec<CaseKey> = open.collect();
         for case in open {
             let outcome = Outcome::Cancelled;
             self.tell(RunEvent::CaseEnded { case, outcome });

@@ -67,14 +67,6 @@ fn failed(reason: impl std::fmt::Display) -> WorkerError {
 }
 
 /// Fails a round whose background load ended before it.
-pub(super) fn check_still_working(neighbour: Option<BackgroundLoad>) -> Result<(), WorkerError> {
-    match neighbour {
-        Some(mut neighbour) => check_working(&mut neighbour),
-        None => Ok(()),
-    }
-}
-
-/// Fails a round whose background load ended before it.
 pub(super) fn check_working(neighbour: &mut BackgroundLoad) -> Result<(), WorkerError> {
     if neighbour.is_working() {
         return Ok(());

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::roofs::neighbour::BackgroundLoad;
 use super::schedule;
 use super::watching::Watcher;
 use powerband_core::base::cancel::CancelToken;
@@ -323,17 +324,19 @@ impl ActiveRun<'_, '_> {
         };
         *phase = Phase::Measure;
         let rule = schedule::visit(&self.request.beginning.plan, case, round);
-        self.measure_round(case, case, round, rule)?;
-        beside::check_still_working(neighbour)
+        let mut neighbour = neighbour;
+        self.measure_round(case, case, round, rule, neighbour.as_mut())
     }
 
     /// Measures a round of a case by the worker of a case: its own, or that of the same setup without a load beside it.
+    /// A round beside a load that ended before it is none.
     fn measure_round(
         &mut self,
         case: CaseKey,
         by: CaseKey,
         round: u32,
         rule: RoundRule,
+        beside: Option<&mut BackgroundLoad>,
     ) -> Result<(), WorkerError> {
         self.tell(RunEvent::RoundStarted { case, round });
         let plan = &self.request.beginning.plan;
@@ -345,6 +348,9 @@ impl ActiveRun<'_, '_> {
         };
         match self.ask_undisturbed(by, round, &request, limit)? {
             Reply::Measured(measured) => {
+                if let Some(load) = beside {
+                    beside::check_working(load)?;
+                }
                 let starts = self.starts.get(&by.setup);
                 let round = Round {
                     round,
@@ -358,7 +364,11 @@ impl ActiveRun<'_, '_> {
                     generation: measured.generation,
                     device_peak_bytes: measured.device_peak_bytes,
                     starts_within_ns: measured.starts_within_ns,
-                    warm_up: self.later_warm_ups.remove(&by).filter(|_| by == case),
+                    warm_up: if by == case {
+                        self.later_warm_ups.remove(&case)
+                    } else {
+                        None
+                    },
                 };
                 self.pass_on_all_events();
                 self.tell(RunEvent::RoundFinished { case, round });

@@ -259,7 +259,7 @@ impl ActiveRun<'_, '_> {
     }
 
     /// Opens the cases again that the user wants back.
-    fn take_back(&mut self) {
+    pub(super) fn take_back(&mut self) {
         for case in self.control.take_wanted_again() {
             let outcome = self.session.case(case).map(|case| &case.outcome);
             if outcome == Some(&Outcome::Cancelled) {

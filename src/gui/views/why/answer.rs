@@ -41,7 +41,7 @@ pub(super) fn cards(ui: &mut Ui, answer: &CaseAnswer) {
                 }
             });
             let color = theme::roles(ui).text;
-            let sentence = RichText::new(&answer.sentence).color(color);
+            let sentence = RichText::new(answer.reason()).color(color);
             ui.add(Label::new(sentence).wrap());
             ui.add_space(space::SMALL);
             ui.spacing_mut().item_spacing.y = space::HAIR;

@@ -8,8 +8,10 @@ use crate::gui::views::rows_card;
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
-use powerband_app::action::Action;
+use powerband_app::action::{Action, RunAction};
+use powerband_app::why;
 use powerband_core::base::humanize;
+use powerband_core::domain::experiment::ExperimentChange;
 use powerband_findings::analysis::limits::experiments::TriedExperiments;
 
 /// Most height of the table.
@@ -33,11 +35,11 @@ pub(super) fn card(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &m
             };
             table.show(ui, app, actions);
         }
-        untried(ui, tried);
+        untried(ui, app, tried, actions);
     });
 }
 
-fn untried(ui: &mut Ui, tried: &TriedExperiments) {
+fn untried(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &mut Vec<Action>) {
     if tried.untried.is_empty() {
         return;
     }
@@ -49,10 +51,14 @@ fn untried(ui: &mut Ui, tried: &TriedExperiments) {
     for untried in &tried.untried {
         ui.horizontal_top(|ui| {
             ui.add_space(10.0);
-            let glyph = button::glyph(icon::INFO)
-                .size(13.0)
-                .color(theme::roles(ui).faint);
-            ui.label(glyph);
+            if tried.possible.contains(&untried.change) {
+                try_button(ui, app, untried.change, actions);
+            } else {
+                let glyph = button::glyph(icon::INFO)
+                    .size(13.0)
+                    .color(theme::roles(ui).faint);
+                ui.label(glyph);
+            }
             let change = humanize::capitalised(untried.change.title());
             let words = RichText::new(format!("{change}: {}", untried.reason));
             let words = words.size(text::BODY).color(theme::roles(ui).quiet);
@@ -60,4 +66,21 @@ fn untried(ui: &mut Ui, tried: &TriedExperiments) {
         });
     }
     ui.add_space(space::TINY);
+}
+
+/// Measures one change in turns with the case, with a verdict.
+fn try_button(ui: &mut Ui, app: &App, change: ExperimentChange, actions: &mut Vec<Action>) {
+    let pin = why::case_to_ask(app);
+    let allowed = pin.map(|_| ());
+    let name = format!("Try {}", change.title());
+    let response = button::plain_if(ui, allowed, Some(icon::RUN), "Try it").accessible_name(name);
+    let response = match allowed {
+        Ok(()) => response.on_hover_text(
+            "Measure the case in turns with itself with this one change, for half a minute",
+        ),
+        Err(_) => response,
+    };
+    if let (true, Ok(pin)) = (response.clicked(), pin) {
+        actions.push(Action::Run(RunAction::Why(pin, Some(change))));
+    }
 }

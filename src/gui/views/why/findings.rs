@@ -11,7 +11,6 @@ use powerband_app::App;
 use powerband_app::action::{Action, Roofs, Why};
 use powerband_app::why::WhyResult;
 use powerband_core::base::humanize;
-use powerband_findings::analysis::limits::finding::LimitFinding;
 
 /// Reasons that are listed.
 const REASONS: usize = 6;
@@ -23,12 +22,12 @@ pub(super) fn cards(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
             "Worst first. Each number is a share of a named line; the formula is under the pointer.",
         );
         let mut is_empty = true;
-        for (place, finding) in found.findings_beside_answer() {
+        for (place, _) in found.findings_beside_answer() {
             if !is_empty {
                 ui.separator();
             }
             is_empty = false;
-            finding_row(ui, app, place, finding, actions);
+            finding_row(ui, app, found, place, actions);
         }
         if is_empty {
             label::quiet(ui, "Nothing is found beside it; the reasons stand below.");
@@ -40,15 +39,13 @@ pub(super) fn cards(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
 }
 
 /// One finding. A click selects the node that it is about.
-fn finding_row(
-    ui: &mut Ui,
-    app: &App,
-    place: usize,
-    finding: &LimitFinding,
-    actions: &mut Vec<Action>,
-) {
+fn finding_row(ui: &mut Ui, app: &App, found: &WhyResult, place: usize, actions: &mut Vec<Action>) {
+    let Some(finding) = found.findings.get(place) else {
+        return;
+    };
+    // One about nodes that are alike selects the first; one about all of them none.
     let node = finding.nodes.first().copied();
-    let node = node.filter(|_| finding.nodes.len() == 1);
+    let node = node.filter(|_| !finding.is_whole);
     let roles = theme::roles(ui);
     let sense = if node.is_some() {
         Sense::click()

@@ -73,12 +73,12 @@ fn ask_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let response = button::plain_if(ui, allowed, Some(icon::RUN), "Run experiments");
     let response = match allowed {
         Ok(()) => response.on_hover_text(
-            "Measure the case beside itself with one thing changed at a time: threads, neighbours, precision, optimisation. It takes about a minute.",
+            "Measure the case beside itself with one thing changed at a time: threads, neighbours, precision, optimisation. It takes about half a minute.",
         ),
         Err(_) => response,
     };
     if let (true, Ok(pin)) = (response.clicked(), pin) {
-        actions.push(Action::Run(RunAction::Why(pin)));
+        actions.push(Action::Run(RunAction::Why(pin, None)));
     }
 }
 
@@ -164,7 +164,7 @@ fn no_points(ui: &mut Ui, found: &WhyResult) {
     let sentence = if found.limits.is_none() && found.tried.is_some() {
         "The engine of this case has no profiler here, so no node has a place on a roofline."
     } else if found.limits.is_none() {
-        "The session has no profile, so no node has a place here. Profile the case, or press Why? for an answer by experiment, which comes with a profile."
+        "The session has no profile, so no node has a place here. Profile the case, or run experiments, which come with a profile."
     } else {
         "The arithmetic of no node of this profile is known, so none has a place here."
     };

@@ -1,10 +1,12 @@
 //! The answer: what limits a case in one sentence, how sure that is, what it rests on, and what a change would bring.
 
 use powerband_core::base::humanize;
+use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use serde::{Serialize, Serializer};
 
+use super::against;
 use super::bound::Bound;
 use super::case_limits::Limits;
 pub use super::evidence::AnswerSources;
@@ -12,16 +14,21 @@ use super::experiments::{self, TriedExperiments};
 use super::hypotheses::{
     self, CaseLimit, Effect, Evidence, FloorShares, Observation, ObservationKind,
 };
+use super::lines::{self, LineKind};
 use super::node::NodeLimit;
 
 /// An answer is given from this certainty on.
 const SURE: f64 = 0.9;
 /// Of two that share an answer the second has at least so much.
-const SHARES: f64 = 0.25;
+const SHARES: f64 = 0.2;
 /// An observation speaks for hypotheses of which it is at least so likely as of the likeliest, and against those below
 /// the second.
 const SPEAKS_FOR: f64 = 0.5;
 const SPEAKS_AGAINST: f64 = 0.1;
+/// Nodes of a class are what a limit is told by where they have at least this share of the time.
+const MOST_NODES: f64 = 0.5;
+/// A bound beyond this says nothing.
+const SAYS_NOTHING: f64 = 1_000.0;
 /// A change that makes a case faster or slower by less than this brings nothing.
 const BRINGS_NOTHING: f64 = 0.03;
 
@@ -90,6 +97,14 @@ impl CaseAnswer {
         !self.limits.is_empty()
     }
 
+    /// The sentence without the title that it begins with, for what stands below the title.
+    pub fn reason(&self) -> String {
+        match self.sentence.split_once(": ") {
+            Some((_, rest)) if self.limits.len() < 2 => humanize::capitalised(rest),
+            _ => self.sentence.clone(),
+        }
+    }
+
     /// The limits by name, or that nothing is settled.
     pub fn title(&self) -> String {
         let names: Vec<&str> = self.limits.iter().map(|limit| limit.title()).collect();
@@ -107,40 +122,60 @@ impl CaseAnswer {
     }
 }
 
-/// The case that the experiments of a session are on, with all that is known of it.
+/// All that is known of what limits a case.
 #[derive(Clone, Debug)]
-pub struct AskedCase {
-    /// What was tried.
-    pub tried: TriedExperiments,
+pub struct ExplainedCase {
     /// What limits its nodes, where it was profiled.
     pub limits: Option<Limits>,
+    /// What was tried on it.
+    pub tried: Option<TriedExperiments>,
     pub answer: Option<CaseAnswer>,
 }
 
-impl AskedCase {
-    /// That of a session, held against these roofs; nothing where it has no experiments.
-    pub fn of_session(session: &Session, roofs: &[Roofs]) -> Option<Self> {
-        let tried = experiments::tried_experiments(session)?;
-        let mut profiles = session.profiles.iter();
-        let profile = profiles.position(|profile| profile.case == Some(tried.case));
+impl ExplainedCase {
+    /// That of a profile of a session, by its place, else of the case that its experiments are on, else of its first one;
+    /// held against these roofs.
+    pub fn new(session: &Session, profile: Option<usize>, roofs: &[Roofs]) -> Self {
         let limits = profile.map(|profile| super::profile_limits(session, profile, roofs));
-        let answer = case_answer(&AnswerSources {
+        let profiled = limits.as_ref().and_then(|limits| limits.case);
+        let tried = experiments::tried_experiments(session);
+        let tried = tried.filter(|tried| limits.is_none() || profiled == Some(tried.case));
+        let asked = tried.as_ref().map(|tried| tried.case);
+        let first = || session.cases.first().map(|case| case.key());
+        let case = match &limits {
+            Some(_) => profiled,
+            None => asked.or_else(first),
+        };
+        let was_measured = tried.as_ref().is_none_or(|tried| tried.trouble.is_none());
+        let sources = AnswerSources {
             session,
-            case: Some(tried.case),
+            case: case.filter(|_| session.plan.can_run()),
             limits: limits.as_ref(),
-            tried: Some(&tried),
+            tried: tried.as_ref(),
             roofs,
-        });
-        Some(Self {
-            answer: answer.filter(|_| tried.trouble.is_none()),
+        };
+        Self {
+            answer: case_answer(&sources).filter(|_| was_measured),
             tried,
             limits,
-        })
+        }
+    }
+
+    /// The case that the experiments of a session are on; nothing where it has none.
+    pub fn of_experiments(session: &Session, roofs: &[Roofs]) -> Option<Self> {
+        let asked = session.plan.experiments.as_ref()?;
+        let mut profiles = session.profiles.iter();
+        let profile = profiles.position(|profile| {
+            let case = profile.case;
+            case.is_some_and(|case| (case.setup, case.point) == (asked.setup, asked.point))
+        });
+        Some(Self::new(session, profile, roofs))
     }
 
     /// The answer, or why there is none.
     pub fn sentence(&self) -> String {
-        match (&self.answer, &self.tried.trouble) {
+        let trouble = self.tried.as_ref().and_then(|tried| tried.trouble.as_ref());
+        match (&self.answer, trouble) {
             (_, Some(trouble)) => format!("The case itself was not measured: {trouble}."),
             (Some(answer), None) => answer.sentence.clone(),
             (None, None) => "Nothing is known that would tell what limits it.".to_owned(),
@@ -158,14 +193,17 @@ pub fn case_answer(sources: &AnswerSources<'_>) -> Option<CaseAnswer> {
     if seen.is_empty() {
         return None;
     }
-    let weights = hypotheses::weigh(&seen);
-    let limits = settled(&weights);
+    let weights = hypotheses::weigh(&seen, text.evidence.threads);
+    let mut limits = settled(&weights);
+    if limits.len() == 2 && !text.evidence.tells_work_apart() {
+        limits.clear();
+    }
     let certainty = weights.iter().take(limits.len().max(1));
     let certainty = certainty.map(|(_, weight)| weight).sum();
     let suggestions = text.suggestions();
-    let at_most = text.at_most(limits.first().copied());
+    let at_most = limits.first().and_then(|limit| text.at_most(*limit));
     let sentence = if limits.is_empty() {
-        unsettled(&weights, &text.evidence)
+        text.unsettled(&weights)
     } else {
         let reasons = limits.iter().map(|limit| {
             let title = humanize::capitalised(limit.title());
@@ -206,30 +244,6 @@ fn settled(weights: &[(CaseLimit, f64)]) -> Vec<CaseLimit> {
     }
 }
 
-/// What is likeliest, and what would settle it.
-fn unsettled(weights: &[(CaseLimit, f64)], evidence: &Evidence) -> String {
-    let likeliest = weights.iter().take(3).map(|(limit, weight)| {
-        let share = humanize::significant(100.0 * weight, 2);
-        format!("{} {share} %", limit.title())
-    });
-    let likeliest: Vec<String> = likeliest.collect();
-    let missing = if evidence.half_threads.is_none() && evidence.streaming.is_none() {
-        "experiments on the case would tell them apart"
-    } else if evidence
-        .floors
-        .is_none_or(|floors| floors.compute.is_none())
-    {
-        "roofs of this machine and a profile of the case would tell them apart"
-    } else if evidence.streaming.is_none() {
-        "a load beside it that streams memory would tell them apart, which needs an idle core"
-    } else if evidence.half_threads.is_none() {
-        "another number of threads would tell them apart"
-    } else {
-        "more turns, or a quieter machine, would tell them apart"
-    };
-    format!("Not settled: {}; {missing}.", likeliest.join(", "))
-}
-
 /// What the changes that were tried bring, in one sentence.
 fn brought(suggestions: &[Suggestion]) -> Option<String> {
     let each: Vec<&str> = suggestions
@@ -246,39 +260,67 @@ struct AnswerText<'a> {
 }
 
 impl AnswerText<'_> {
-    /// How many times faster the case can become while this limits it.
-    fn at_most(&self, limit: Option<CaseLimit>) -> Option<f64> {
-        let by_floors = || {
-            let floors = self.evidence.floors?;
-            let all = [floors.compute, floors.memory, floors.cache];
-            let most = all.into_iter().flatten().map(|share| share.share);
-            let most = most.reduce(f64::max)?.max(self.nodes_at_floor()?);
-            (most > 0.0).then(|| (1.0 / most).max(1.0))
+    /// What is likeliest, and what would settle it.
+    fn unsettled(&self, weights: &[(CaseLimit, f64)]) -> String {
+        let likeliest = weights.iter().take(3).filter(|(_, weight)| *weight > 0.0);
+        let likeliest = likeliest.map(|(limit, weight)| {
+            let share = humanize::significant(100.0 * weight, 2);
+            format!("{} {share} %", limit.title())
+        });
+        let likeliest: Vec<String> = likeliest.collect();
+        let (evidence, has_tried) = (&self.evidence, self.sources.tried.is_some());
+        let is_here = self.sources.case.is_some();
+        let has_floors = evidence
+            .floors
+            .is_some_and(|floors| floors.compute.is_some());
+        let missing = if !is_here {
+            "what another program recorded does not tell them apart"
+        } else if !has_tried && evidence.threads.is_some() {
+            "experiments on the case would tell them apart"
+        } else if !has_floors {
+            "roofs and a profile with the shapes of its nodes would tell them apart"
+        } else if evidence.threads.is_some() && evidence.streaming.is_none() {
+            "a load beside it that streams memory would tell them apart, which needs an idle core and longer runs"
+        } else {
+            "more turns, or a quieter machine, would tell them apart"
         };
-        match limit? {
-            CaseLimit::Compute | CaseLimit::Memory | CaseLimit::Cache | CaseLimit::Serial => {
-                by_floors()
-            }
-            CaseLimit::Launch => {
-                let share = self.evidence.floors?.launch?.share;
-                (share < 0.9).then(|| 1.0 / (1.0 - share))
-            }
-            CaseLimit::Imbalance => {
-                let ratio = self.evidence.half_threads?.ln.exp();
-                (ratio > 0.5).then(|| (2.0 / ratio).max(1.0))
-            }
-            CaseLimit::Waiting => self.evidence.busy.map(|busy| 1.0 / busy.share.max(0.01)),
-        }
+        format!("Not settled: {}; {missing}.", likeliest.join(", "))
     }
 
-    /// The floors of all nodes as a share of the time.
-    fn nodes_at_floor(&self) -> Option<f64> {
+    /// How many times faster the case can become at most: its time over the least times of its nodes, or over what is
+    /// left without pauses. What is not known of nodes counts as nothing, so that it is a bound.
+    fn at_most(&self, limit: CaseLimit) -> Option<f64> {
+        let times = match (limit, self.evidence.idle) {
+            (CaseLimit::Launch, Some(idle)) => Some(1.0 / (1.0 - idle.launched_late)),
+            (CaseLimit::Waiting, Some(idle)) => Some(1.0 / (1.0 - idle.waits)),
+            _ => self.by_floors(),
+        };
+        times.filter(|times| *times <= SAYS_NOTHING)
+    }
+
+    fn by_floors(&self) -> Option<f64> {
         let limits = self.sources.limits?;
-        let (floors, times) = limits.floors_ns();
-        let wall = limits.wall.as_ref().ok();
-        let nodes: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
-        let whole = wall.map_or(nodes, |wall| wall.wall_ns.max(nodes));
-        (times > 0.0 && nodes > 0.0).then(|| floors * nodes / times / whole)
+        let floors = limits.nodes.iter().filter_map(|node| {
+            let floor = node.floor?;
+            let is_wrong = node.bound == Ok(Bound::ModelWrong);
+            let least_ns = floor.compute_ns.max(floor.memory_ns);
+            Some(if is_wrong {
+                0.0
+            } else {
+                least_ns.min(node.time_ns)
+            })
+        });
+        let floors_ns: f64 = floors.sum();
+        let wall_ns = limits.wall.as_ref().ok().map(|wall| wall.wall_ns);
+        let time_ns = self.sources.median_ns().or(wall_ns)?;
+        (floors_ns > 0.0 && !limits.is_slowed).then(|| (time_ns / floors_ns).max(1.0))
+    }
+
+    /// What another number of threads costs or brings.
+    fn threads_text(&self) -> Option<String> {
+        let row = self.sources.threads_row()?;
+        let times = humanize::ratio(row.effect?.ln.exp());
+        Some(format!("{} take {times} as long", row.change.title()))
     }
 
     /// Why this is the limit, in numbers.
@@ -290,6 +332,9 @@ impl AnswerText<'_> {
             };
             let nodes: Vec<&NodeLimit> = limits.nodes.iter().filter(is_so).collect();
             let share: f64 = nodes.iter().map(|node| node.share).sum();
+            if share < MOST_NODES {
+                return None;
+            }
             let times: f64 = nodes.iter().map(|node| node.time_ns).sum();
             let floors: f64 = nodes
                 .iter()
@@ -301,20 +346,15 @@ impl AnswerText<'_> {
                 "{} of the time, at {} of the {}",
                 humanize::percent(share),
                 humanize::significant(floors / times, 2),
-                without_raise(&longest.line)
+                lines::without_raise(&longest.line)
             ))
         };
-        let threads = || {
-            let effect = self.evidence.half_threads?;
-            Some(format!(
-                "half the threads take {} as long",
-                humanize::ratio(effect.ln.exp())
-            ))
-        };
+        let threads = || self.threads_text();
         let load = || {
             let effect = self.evidence.streaming?;
             Some(format!(
-                "beside a load that streams memory it takes {} as long as beside one that computes",
+                "beside a load that streams memory {} takes {} as long as beside one that computes",
+                self.beside_loads(),
                 humanize::ratio(effect.ln.exp())
             ))
         };
@@ -323,16 +363,32 @@ impl AnswerText<'_> {
             CaseLimit::Memory => by_nodes(Bound::Memory, Some(false)).or_else(load),
             CaseLimit::Cache => by_nodes(Bound::Memory, Some(true)).or_else(threads),
             CaseLimit::Launch => self.launch_reason(),
-            CaseLimit::Serial => threads()
-                .map(|words| format!("{words}, and neither arithmetic nor bytes explain the time")),
+            CaseLimit::Serial => threads().map(|words| {
+                let floors = self.evidence.floors;
+                if floors.is_some_and(|floors| floors.compute.is_some()) {
+                    format!("{words}, and neither arithmetic nor bytes explain the time")
+                } else {
+                    words
+                }
+            }),
             CaseLimit::Waiting => self.evidence.busy.map(|busy| {
                 format!(
                     "the cores work in {} of the time",
                     humanize::percent(busy.share)
                 )
             }),
-            CaseLimit::Imbalance => threads()
-                .map(|words| format!("{words}, where work that is shared evenly would take 2 ×")),
+            CaseLimit::Imbalance => threads().and_then(|words| {
+                let row = self.sources.threads_row()?;
+                let factor = self.sources.threads_factor(row);
+                let even = match row.change {
+                    ExperimentChange::TwiceThreads => 1.0 / factor,
+                    _ => factor,
+                };
+                let even = humanize::ratio(even);
+                Some(format!(
+                    "{words}, where work that is shared evenly would take {even}"
+                ))
+            }),
         };
         found.unwrap_or_else(|| limit.help().to_lowercase())
     }
@@ -379,19 +435,29 @@ impl AnswerText<'_> {
         };
         let sentence = match seen.kind {
             ObservationKind::Threads => {
-                format!("Half the threads take {}.", effect(self.evidence.half_threads))
+                let row = self.sources.threads_row();
+                let title = row.map_or("", |row| row.change.title());
+                let seen = effect(row.and_then(|row| row.effect));
+                format!("{} take {seen}.", humanize::capitalised(title))
             }
             ObservationKind::Load => format!(
-                "Beside a load that streams memory it takes {} as beside one that computes.",
+                "Beside a load that streams memory {} takes {} as beside one that computes.",
+                self.beside_loads(),
                 effect(self.evidence.streaming)
             ),
             ObservationKind::Capture => {
-                format!("Replayed as a captured graph it takes {}.", effect(self.evidence.capture))
+                format!(
+                    "Replayed as a captured graph it takes {}.",
+                    effect(self.evidence.capture)
+                )
             }
-            ObservationKind::Floors => self.evidence.floors.map_or_else(String::new, floors_sentence),
+            ObservationKind::Floors => self
+                .evidence
+                .floors
+                .map_or_else(String::new, |floors| self.floors_sentence(floors)),
             ObservationKind::Idle => self.evidence.idle.map_or_else(String::new, |idle| {
                 format!(
-                    "Nothing computes in {} of the time: {} of it because kernels were launched late.",
+                    "Nothing computes in {} of the time, in {} because kernels were launched late.",
                     humanize::percent(idle.launched_late + idle.waits),
                     humanize::percent(idle.launched_late)
                 )
@@ -400,7 +466,10 @@ impl AnswerText<'_> {
                 format!("A node takes {} on average.", humanize::duration_ns(ns))
             }),
             ObservationKind::Busy => self.evidence.busy.map_or_else(String::new, |busy| {
-                format!("Its threads work in {} of the time.", humanize::percent(busy.share.min(1.0)))
+                format!(
+                    "Its threads work in {} of the time.",
+                    humanize::percent(busy.share.min(1.0))
+                )
             }),
         };
         let with = |holds: &dyn Fn(f64) -> bool| {
@@ -416,10 +485,18 @@ impl AnswerText<'_> {
         }
     }
 
-    /// What the changes brought that do not tell limits.
+    /// What the changes brought that can be kept: fewer threads and loads beside the case cannot.
     fn suggestions(&self) -> Vec<Suggestion> {
         let rows = self.sources.tried.iter().flat_map(|tried| &tried.rows);
-        let rows = rows.filter(|row| !row.change.tells_limits());
+        let is_probe = |change| {
+            matches!(
+                change,
+                ExperimentChange::HalfThreads
+                    | ExperimentChange::StreamingNeighbour
+                    | ExperimentChange::ComputingNeighbour
+            )
+        };
+        let rows = rows.filter(|row| !is_probe(row.change));
         let found = rows.filter_map(|row| {
             let ratio = row.cost?;
             row.effect?;
@@ -452,30 +529,49 @@ impl AnswerText<'_> {
         });
         found.collect()
     }
-}
 
-/// The name of a line without what raised it.
-fn without_raise(line: &str) -> &str {
-    line.split(", raised to").next().unwrap_or(line)
-}
-
-fn floors_sentence(floors: FloorShares) -> String {
-    let all = [
-        ("arithmetic", floors.compute),
-        ("bytes of memory", floors.memory),
-        ("bytes of caches", floors.cache),
-        ("starting nodes", floors.launch),
-    ];
-    let each = all.into_iter().filter_map(|(what, share)| {
-        let share = share?.share;
-        (share >= 0.005).then(|| format!("{what} {}", humanize::percent(share)))
-    });
-    let each: Vec<String> = each.collect();
-    if each.is_empty() {
-        return "By the roofs neither arithmetic nor bytes take any part of the time.".to_owned();
+    /// What runs beside loads: the case itself, or the case on fewer threads, which leave a core idle.
+    fn beside_loads(&self) -> &'static str {
+        let row = self.sources.row(ExperimentChange::StreamingNeighbour);
+        let is_whole = row.is_none_or(|row| {
+            self.sources.case.is_some_and(|case| {
+                let threads = |setup| against::threads_of(self.sources.session, setup);
+                threads(row.control) == threads(case.setup)
+            })
+        });
+        if is_whole {
+            "it"
+        } else {
+            "the case on fewer threads"
+        }
     }
-    format!(
-        "By the roofs of this machine the least times are, of the time: {}.",
-        each.join(", ")
-    )
+
+    fn floors_sentence(&self, floors: FloorShares) -> String {
+        let all = [
+            ("arithmetic", floors.compute),
+            ("bytes of memory", floors.memory),
+            ("bytes of caches", floors.cache),
+            ("starting nodes", floors.launch),
+        ];
+        let each = all.into_iter().filter_map(|(what, share)| {
+            let share = share?.share;
+            (share >= 0.005).then(|| format!("{what} {}", humanize::percent(share)))
+        });
+        let each: Vec<String> = each.collect();
+        let lines = self.sources.limits.map_or(&[][..], |limits| &limits.lines);
+        let is_published =
+            !lines.is_empty() && lines.iter().all(|line| line.kind == LineKind::Published);
+        let by = if is_published {
+            "By what is published of the card"
+        } else {
+            "By the roofs of this machine"
+        };
+        match (each.as_slice(), floors.compute) {
+            ([], Some(_)) => {
+                format!("{by} neither arithmetic nor bytes take any part of the time.")
+            }
+            ([], None) => format!("{by} starting nodes takes no part of the time."),
+            (each, _) => format!("{by}, of the time: {}.", each.join(", ")),
+        }
+    }
 }

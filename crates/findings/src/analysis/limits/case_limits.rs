@@ -30,6 +30,9 @@ pub struct Limits {
     /// What one more node costs that does nothing, where that is known.
     #[serde(skip)]
     pub launch: Option<LaunchCost>,
+    /// Whether the profiler took longer than the nodes, so that their times say nothing.
+    #[serde(skip)]
+    pub is_slowed: bool,
     /// Whether its nodes ran on the processor, so that pauses are those between nodes.
     #[serde(skip)]
     pub is_of_processor: bool,
@@ -49,6 +52,7 @@ impl Limits {
             nodes: Vec::new(),
             wall: Err(reason.to_owned()),
             launch: None,
+            is_slowed: false,
             is_of_processor: false,
             findings: Vec::new(),
             abstained: vec![reason.to_owned()],

@@ -303,6 +303,7 @@ fn judge_fixed(
             humanize::duration_ns(launches)
         ),
         nodes: Vec::new(),
+        is_whole: false,
     });
 }
 
@@ -404,6 +405,7 @@ fn judge_item(
             humanize::duration_ns(arithmetic)
         ),
         nodes: Vec::new(),
+        is_whole: false,
     });
 }
 

@@ -1,8 +1,10 @@
 //! What was seen of a case: from its experiments, its profile, its rounds and the roofs of its machine.
 
-use powerband_core::domain::case::CaseKey;
+use std::f64::consts::LN_2;
+
+use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::experiment::ExperimentChange;
-use powerband_core::domain::roofs::Roofs;
+use powerband_core::domain::roofs::{PROCESSOR, Roofs};
 use powerband_core::domain::session::Session;
 
 use super::against;
@@ -18,6 +20,8 @@ use super::wall::WallKind;
 const MOST_UNKNOWN: f64 = 0.4;
 /// Processor time is counted in ticks of some milliseconds, so that it takes this long to say anything, in nanoseconds.
 const COUNTED_NS: u64 = 50_000_000;
+/// Other programs leave at least this share of the cores: threads share them evenly.
+const MOST_TAKEN: f64 = 0.25;
 
 /// What an answer is made of.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +47,7 @@ impl AnswerSources<'_> {
         slowed::median_ns(self.session, self.case?)
     }
 
-    fn row(&self, change: ExperimentChange) -> Option<&ExperimentRow> {
+    pub(super) fn row(&self, change: ExperimentChange) -> Option<&ExperimentRow> {
         let mut rows = self.tried?.rows.iter();
         rows.find(|row| row.change == change)
     }
@@ -51,18 +55,9 @@ impl AnswerSources<'_> {
     /// All of it.
     pub(super) fn evidence(&self) -> Evidence {
         let references = self.references();
-        let halved = self
-            .row(ExperimentChange::HalfThreads)
-            .and_then(|row| row.effect);
-        let doubled = self
-            .row(ExperimentChange::TwiceThreads)
-            .and_then(|row| row.effect);
-        let doubled = doubled.map(|effect| Effect {
-            ln: -effect.ln,
-            ..effect
-        });
         Evidence {
-            half_threads: halved.or(doubled),
+            threads: self.threads(),
+            half_threads: self.half_threads(),
             streaming: self.tried.and_then(|tried| tried.beyond_computing),
             capture: self
                 .row(ExperimentChange::GraphCapture)
@@ -80,8 +75,42 @@ impl AnswerSources<'_> {
         }
     }
 
+    /// The change of the number of threads that was tried: half of them, or twice as many.
+    pub(super) fn threads_row(&self) -> Option<&ExperimentRow> {
+        let halved = self.row(ExperimentChange::HalfThreads);
+        halved.or_else(|| self.row(ExperimentChange::TwiceThreads))
+    }
+
+    /// How many times as many threads the larger side of that change has.
+    pub(super) fn threads_factor(&self, row: &ExperimentRow) -> f64 {
+        let threads = |setup| against::threads_of(self.session, setup).max(1) as f64;
+        let factor = threads(row.control) / threads(row.setup);
+        factor.max(1.0 / factor)
+    }
+
+    /// Half the threads against all of them: where twice as many were tried, these are all. As if exactly half, where
+    /// their number is odd.
+    fn half_threads(&self) -> Option<Effect> {
+        let row = self.threads_row()?;
+        let effect = row.effect?;
+        let sign = match row.change {
+            ExperimentChange::TwiceThreads => -1.0,
+            _ => 1.0,
+        };
+        let factor = self.threads_factor(row);
+        let scale = if factor > 1.0 {
+            LN_2 / factor.ln()
+        } else {
+            1.0
+        };
+        Some(Effect {
+            ln: sign * scale * effect.ln,
+            error: scale * effect.error,
+        })
+    }
+
     /// Threads of the case, where it runs on the processor.
-    fn threads(&self) -> Option<usize> {
+    pub(super) fn threads(&self) -> Option<usize> {
         let case = self.case?;
         let spec = self.session.plan.setups.get(case.setup)?;
         (spec.device == "cpu").then(|| against::threads_of(self.session, case.setup))
@@ -106,7 +135,8 @@ impl AnswerSources<'_> {
     fn memory_shared(&self, references: &References<'_>) -> Option<f64> {
         let row = self.row(ExperimentChange::StreamingNeighbour)?;
         let own = against::threads_of(self.session, row.control);
-        let all = self.roofs.first()?.conditions.threads.max(own + 1);
+        let processor = self.roofs.iter().find(|roofs| roofs.device == PROCESSOR)?;
+        let all = processor.conditions.threads.max(own + 1);
         let alone = references.memory_per_s(own)?;
         let beside = references.memory_per_s(all)? * own as f64 / all as f64;
         Some((alone / beside).ln().max(0.0))
@@ -142,10 +172,14 @@ impl AnswerSources<'_> {
             let of_level = |node: &KnownFloor| f64::from(u8::from(node.is_cached == is_cached));
             let low = sum(&|node| of_level(node) * node.floor.memory_ns);
             let high = sum(&|node| of_level(node) * node.most_memory_ns).max(low);
-            let width = (high / low.max(f64::MIN_POSITIVE)).ln() / 2.0;
+            let width = if low > 0.0 {
+                (high / low).ln() / 2.0
+            } else {
+                0.0
+            };
             Share {
                 share: (low * high).sqrt() / whole_ns,
-                error: spread(&|node| node.floor.spread.memory) + width * f64::from(low > 0.0),
+                error: spread(&|node| node.floor.spread.memory) + width,
             }
         };
         Some(FloorShares {
@@ -195,7 +229,12 @@ impl AnswerSources<'_> {
         })
     }
 
+    /// Time of a node, on average, in nanoseconds; not of a card, which computes beside what starts its kernels.
     fn node_ns(&self) -> Option<f64> {
+        let is_of_card = self.limits.is_some_and(|limits| !limits.is_of_processor);
+        if is_of_card {
+            return None;
+        }
         let from_profile = || {
             let limits = self.limits?;
             let starts = limits.starts();
@@ -212,16 +251,16 @@ impl AnswerSources<'_> {
         Some(time_ns / from_profile().or_else(examined)?)
     }
 
-    /// Processor time as a share of time × threads.
+    /// Processor time as a share of the time of its threads, and of what other programs left of it.
     fn busy(&self) -> Option<BusyShare> {
         let threads = self.threads()?;
         let case = self.session.case(self.case?)?;
-        let counted = case.rounds.iter().filter_map(|round| round.company);
-        let (own, all) = counted.fold((0, 0), |(own, all), one| {
-            (own + one.own_ns, all + one.counted_ns)
-        });
-        (all > COUNTED_NS).then(|| BusyShare {
-            share: own as f64 / (all as f64 * threads as f64),
+        let counted = CountedCores::of_case(case);
+        let cores = self.session.environment_of(case.setup).cpu.threads.max(1) as f64;
+        let left = (cores - counted.others).max(MOST_TAKEN * cores);
+        (counted.all_ns > COUNTED_NS).then(|| BusyShare {
+            share: counted.own / threads as f64,
+            of_left: counted.own / left.min(threads as f64),
             threads,
             spins: self.spins(case.setup),
         })
@@ -237,6 +276,32 @@ impl AnswerSources<'_> {
                     .get("spinning")
                     .is_none_or(|value| value != "off")
         })
+    }
+}
+
+/// Cores that a case and all other programs used, on average over its rounds.
+struct CountedCores {
+    own: f64,
+    others: f64,
+    all_ns: u64,
+}
+
+impl CountedCores {
+    fn of_case(case: &Case) -> Self {
+        let counted = case.rounds.iter().filter_map(|round| round.company);
+        let (own, others, all_ns) = counted.fold((0, 0, 0), |(own, others, all), one| {
+            (
+                own + one.own_ns,
+                others + one.others_ns + one.stolen_ns,
+                all + one.counted_ns,
+            )
+        });
+        let share = |ns: u64| ns as f64 / all_ns.max(1) as f64;
+        Self {
+            own: share(own),
+            others: share(others),
+            all_ns,
+        }
     }
 }
 

@@ -11,9 +11,11 @@ use crate::analysis::side::case_visits;
 use crate::analysis::verdict::Verdict;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::experiment::{ExperimentChange, Experiments, UnavailableExperiment};
+use powerband_core::domain::experiment::{
+    ExperimentChange, Experiments, LEFT_OUT, UnavailableExperiment,
+};
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::session::Session;
+use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::ratio;
 
 /// Runs shorter than this are mostly the call of the engine, in nanoseconds: what changes cost them says nothing of
@@ -33,8 +35,10 @@ pub struct TriedExperiments {
     pub median_ns: Option<f64>,
     /// A row for each change that was tried.
     pub rows: Vec<ExperimentRow>,
-    /// What could not be tried, and why.
+    /// What was not tried, and why.
     pub untried: Vec<UnavailableExperiment>,
+    /// Of these the changes that can be tried: no time was left for them, or the user wanted others.
+    pub possible: Vec<ExperimentChange>,
     /// Beside a load that streams memory against beside one that computes.
     pub beyond_computing: Option<Effect>,
     /// Why the case itself was not measured, where it was not.
@@ -120,10 +124,14 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
     let mut untried = asked.untried.clone();
     untried.extend(left_out.iter().map(|row| UnavailableExperiment {
         change: row.change,
-        reason: out_of_time(asked),
+        reason: out_of_time(session, asked),
     }));
     untried.sort_by_key(|untried| untried.change);
     let is_short = measured.too_short().is_some();
+    let unwanted = asked.untried.iter();
+    let unwanted = unwanted.filter(|untried| untried.reason == LEFT_OUT);
+    let possible = left_out.iter().map(|row| row.change);
+    let possible = possible.chain(unwanted.map(|untried| untried.change));
     Some(TriedExperiments {
         case,
         label: session.setup_label(asked.setup),
@@ -131,13 +139,17 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
         beyond_computing: measured.beyond_computing(&rows).filter(|_| !is_short),
         rows,
         untried,
+        possible: possible.collect(),
         trouble: measured.trouble(asked.setup),
     })
 }
 
 /// That no time was left for a change.
-fn out_of_time(asked: &Experiments) -> String {
-    match asked.budget_s {
+fn out_of_time(session: &Session, asked: &Experiments) -> String {
+    match asked
+        .budget_s
+        .filter(|_| session.completion == Completion::Complete)
+    {
         Some(seconds) => format!(
             "the {seconds} s for experiments went to what tells more; a longer preset has time for it, too"
         ),
@@ -176,7 +188,9 @@ impl MeasuredChanges<'_> {
     /// Whether a change was left out for want of time, or because the run was stopped before it.
     fn is_left_out(&self, row: &ExperimentRow) -> bool {
         let measured = self.row(row.setup);
-        measured.is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none())
+        let is_unmeasured = measured
+            .is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none());
+        is_unmeasured && self.trouble(row.control).is_none()
     }
 
     /// Why the runs of the case are too short for experiments; nothing where they are not.
@@ -218,7 +232,7 @@ impl MeasuredChanges<'_> {
     fn beyond_computing(&self, rows: &[ExperimentRow]) -> Option<Effect> {
         let setup = |change| {
             let row = rows.iter().find(|row| row.change == change);
-            row.map(|row| row.setup)
+            row.filter(|row| row.trouble.is_none()).map(|row| row.setup)
         };
         let streams = setup(ExperimentChange::StreamingNeighbour)?;
         let computes = setup(ExperimentChange::ComputingNeighbour)?;
@@ -404,6 +418,7 @@ mod tests {
         if let Some(asked) = &mut session.plan.experiments {
             asked.budget_s = Some(24);
         }
+        session.completion = Completion::Complete;
         let found = tried_experiments(&session).unwrap();
         let changes: Vec<ExperimentChange> = found.rows.iter().map(|row| row.change).collect();
         assert_eq!(changes, [ExperimentChange::HalfThreads]);

@@ -23,6 +23,9 @@ pub struct LimitFinding {
     pub formula: String,
     /// The nodes that it is about, by their places.
     pub nodes: Vec<usize>,
+    /// Whether it says what the time of the whole case goes to.
+    #[serde(skip)]
+    pub is_whole: bool,
 }
 
 impl LimitFinding {

@@ -5,6 +5,7 @@ use powerband_core::base::humanize;
 use super::bound::{Basis, Bound};
 use super::case_limits::Limits;
 use super::finding::{self, LimitFinding};
+use super::lines;
 use super::node::NodeLimit;
 use super::wall::{WallKind, WallTime};
 
@@ -137,6 +138,7 @@ fn leading_cause_finding(limits: &Limits, between_nodes: bool) -> Option<LimitFi
             humanize::duration_ns(floors)
         ),
         nodes: (0..limits.nodes.len()).collect(),
+        is_whole: true,
     })
 }
 
@@ -198,33 +200,80 @@ fn pause_findings(limits: &Limits, between_nodes: bool) -> Vec<LimitFinding> {
                 humanize::duration_ns(wall.wall_ns - part.ns)
             ),
             nodes: Vec::new(),
+            is_whole: false,
         }
     });
     found.collect()
 }
 
-/// The nodes that have most to gain over the whole run, and those for which the model is wrong.
+/// The nodes that have most to gain over the whole run, those that are alike in one finding, and those for which the
+/// model is wrong.
 fn node_findings(limits: &Limits) -> Vec<LimitFinding> {
     let gain = |node: &NodeLimit| {
         node.at_most_here
             .map_or(0.0, |times| node.time_ns * (1.0 - 1.0 / times))
     };
-    let mut places: Vec<usize> = (0..limits.nodes.len()).collect();
-    places.retain(|&place| {
-        let node = limits.nodes.get(place);
-        node.is_some_and(|node| {
-            node.share >= LEAST_SHARE && (gain(node) > 0.0 || node.bound == Ok(Bound::ModelWrong))
-        })
-    });
-    let gain_at = |place: &usize| limits.nodes.get(*place).map_or(0.0, gain);
-    places.sort_by(|a, b| gain_at(b).total_cmp(&gain_at(a)));
-    let found = places.into_iter().take(NODES);
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (place, node) in limits.nodes.iter().enumerate() {
+        let is_worth_telling = gain(node) > 0.0 || node.bound == Ok(Bound::ModelWrong);
+        if !is_worth_telling {
+            continue;
+        }
+        let same = groups
+            .iter_mut()
+            .find(|group| are_alike(&limits.nodes[group[0]], node));
+        match same {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    let sum = |group: &[usize], of: &dyn Fn(&NodeLimit) -> f64| -> f64 {
+        group.iter().map(|&place| of(&limits.nodes[place])).sum()
+    };
+    groups.retain(|group| sum(group, &|node| node.share) >= LEAST_SHARE);
+    groups.sort_by(|a, b| sum(b, &gain).total_cmp(&sum(a, &gain)));
+    let found = groups.into_iter().take(NODES);
     found
-        .filter_map(|place| node_finding(limits.nodes.get(place)?, place))
+        .filter_map(|group| group_finding(limits, group))
         .collect()
 }
 
-fn node_finding(node: &NodeLimit, place: usize) -> Option<LimitFinding> {
+/// Whether nodes do the same: the same operator on as much work, limited alike.
+fn are_alike(one: &NodeLimit, other: &NodeLimit) -> bool {
+    let is_known = one.work.is_some() && !one.op.is_empty();
+    is_known && (&one.op, one.work, &one.bound) == (&other.op, other.work, &other.bound)
+}
+
+/// The finding about nodes that are alike: that of the first, for all of them.
+fn group_finding(limits: &Limits, group: Vec<usize>) -> Option<LimitFinding> {
+    let first = limits.nodes.get(*group.first()?)?;
+    if group.len() == 1 {
+        return node_finding(first, group);
+    }
+    let nodes = || group.iter().map(|&place| &limits.nodes[place]);
+    let sum = |of: &dyn Fn(&NodeLimit) -> f64| nodes().map(of).sum::<f64>();
+    let time_ns = sum(&|node| node.time_ns);
+    let floors_ns = sum(&|node| node.share_of_floor.unwrap_or_default() * node.time_ns);
+    let left_ns = sum(&|node| {
+        node.at_most_here
+            .map_or(0.0, |times| node.time_ns * (1.0 - 1.0 / times))
+    });
+    let wall = limits.wall.as_ref().ok();
+    let all_ns: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
+    let together = NodeLimit {
+        short: format!("{} × {}", first.short, group.len()),
+        formula: format!("each: {}", first.formula),
+        share: sum(&|node| node.share),
+        time_ns,
+        share_of_floor: Some(floors_ns / time_ns),
+        at_most_here: (left_ns > 0.0).then(|| time_ns / (time_ns - left_ns)),
+        at_most_overall: wall.and_then(|wall| overall_speed_up(wall, all_ns, left_ns)),
+        ..first.clone()
+    };
+    node_finding(&together, group)
+}
+
+fn node_finding(node: &NodeLimit, places: Vec<usize>) -> Option<LimitFinding> {
     let bound = *node.bound.as_ref().ok()?;
     let floor = node.share_of_floor?;
     let name = humanize::shorten_middle(&node.short, 60);
@@ -243,7 +292,7 @@ fn node_finding(node: &NodeLimit, place: usize) -> Option<LimitFinding> {
         _ => format!(
             "{name}, {share} of the time, reaches {} of the {}: {}.",
             humanize::percent(floor),
-            node.line,
+            lines::without_raise(&node.line),
             bound.help().to_lowercase()
         ),
     };
@@ -255,6 +304,7 @@ fn node_finding(node: &NodeLimit, place: usize) -> Option<LimitFinding> {
         at_most_overall: node.at_most_overall,
         line: node.line.clone(),
         formula: node.formula.clone(),
-        nodes: vec![place],
+        nodes: places,
+        is_whole: false,
     })
 }

@@ -187,6 +187,11 @@ pub fn bytes_per_s(per_s: f64) -> String {
     humanize::with_prefix(per_s, "B/s")
 }
 
+/// The name of a line without what raised it.
+pub fn without_raise(line: &str) -> &str {
+    line.split(", raised to").next().unwrap_or(line)
+}
+
 /// What one more node costs that does nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LaunchCost {

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod bound;
 mod case_limits;
 pub mod curve;
+pub mod difference;
 mod evidence;
 pub mod experiments;
 pub mod finding;
@@ -68,6 +69,7 @@ pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Lim
         wall: WallTime::from_profile(profile, runs),
         launch: against.as_ref().ok().and_then(References::launch),
         is_of_processor: wall::has_runtime_nodes(profile),
+        is_slowed: false,
         findings: Vec::new(),
         abstained: Vec::new(),
     };
@@ -82,6 +84,7 @@ pub fn profile_limits(session: &Session, profile: usize, roofs: &[Roofs]) -> Lim
     let wall = limits.wall.as_ref().ok();
     let slowed = wall.and_then(|wall| SlowedProfile::detect(session, profile.case, wall));
     let launch = limits.launch;
+    limits.is_slowed = slowed.is_some();
     let against = match slowed {
         Some(slowed) => Err(slowed.reason()),
         None => against,

@@ -69,6 +69,7 @@ fn other_path(
             humanize::duration_ns(smaller.median_ns)
         ),
         nodes: Vec::new(),
+        is_whole: false,
     })
 }
 

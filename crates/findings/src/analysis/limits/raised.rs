@@ -96,7 +96,7 @@ impl RaisedLines {
             .collect();
         (!lines.is_empty()).then(|| {
             format!(
-                "Nodes were faster than {} that were measured, which are raised: {}. Measured again on a quiet machine, they are higher.",
+                "Nodes of this profile were faster than {} measured before, raised to what they reached: {}. Roofs that are measured again on a quiet machine are higher.",
                 humanize::pluralised(lines.len() as u64, "roof"),
                 lines.join("; ")
             )

@@ -84,6 +84,7 @@ impl SlowedProfile {
                 humanize::duration_ns(floor_ns)
             ),
             nodes: Vec::new(),
+            is_whole: true,
         })
     }
 }

@@ -68,7 +68,7 @@ pub(super) fn roofs(spread: f64) -> Roofs {
     }
 }
 
-fn node(name: &str, total_ns: u64, operations: u64, bytes: (u64, u64)) -> Total {
+pub(super) fn node(name: &str, total_ns: u64, operations: u64, bytes: (u64, u64)) -> Total {
     Total {
         work: Some(Work {
             operations,

@@ -81,9 +81,14 @@ impl CaseLimit {
         }
     }
 
-    /// Its weight before anything is known: how often networks are limited so.
-    fn prior(self) -> f64 {
+    /// Its weight before anything is known: how often networks are limited so. What one thread does waits for no other,
+    /// and of a card nothing is known of threads.
+    fn prior(self, threads: Option<usize>) -> f64 {
         match self {
+            Self::Imbalance if threads.is_none_or(|threads| threads < 2) => 0.0,
+            Self::Serial if threads.is_none() => 0.0,
+            // Caches of cards are seldom what a whole network waits for.
+            Self::Cache if threads.is_none() => 0.03,
             Self::Compute => 0.30,
             Self::Memory => 0.22,
             Self::Cache | Self::Launch => 0.12,
@@ -151,6 +156,8 @@ pub struct IdleShares {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BusyShare {
     pub share: f64,
+    /// The same of the time that other programs left: between the two it would be on a quiet machine.
+    pub of_left: f64,
     pub threads: usize,
     /// Whether threads of the engine spin while they wait.
     pub spins: bool,
@@ -159,6 +166,8 @@ pub struct BusyShare {
 /// What was seen of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
+    /// Threads of the case; nothing for a card.
+    pub threads: Option<usize>,
     /// Half the threads against all of them.
     pub half_threads: Option<Effect>,
     /// Beside a load that streams memory against beside one that computes.
@@ -178,6 +187,14 @@ pub struct Evidence {
     pub memory_scaling: Option<f64>,
     /// What the streaming load costs what waits for memory, as a logarithm: by the bandwidths of this machine.
     pub memory_shared: Option<f64>,
+}
+
+impl Evidence {
+    /// Whether anything tells computing from waiting for bytes.
+    pub fn tells_work_apart(&self) -> bool {
+        let has_floors = self.floors.is_some_and(|floors| floors.compute.is_some());
+        has_floors || self.half_threads.is_some() || self.streaming.is_some()
+    }
 }
 
 /// One observation: what it is, and how likely it is under each hypothesis, in the order of [`CaseLimit::ALL`].
@@ -217,37 +234,46 @@ const fn predicted(ln: f64, width: f64) -> Predicted {
 /// Half the threads of work that is shared among them, as a logarithm: 0.69 is twice the time.
 const SHARED: f64 = 0.62;
 
+/// Handing a node's work to other threads and waiting for them takes about so long, in nanoseconds.
+const HAND_OVER_NS: f64 = 4e3;
+
+/// The same of nodes of this length: handing over is not shared.
+fn shared_by_nodes(evidence: &Evidence) -> f64 {
+    let handing_over = evidence.node_ns.map_or(0.0, |ns| HAND_OVER_NS / ns);
+    SHARED + (1.0 - handing_over.min(0.45)).ln()
+}
+
 /// Half the threads.
 fn threads_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
     match limit {
-        CaseLimit::Compute => predicted(SHARED, 0.11),
+        CaseLimit::Compute => predicted(shared_by_nodes(evidence), 0.11),
         CaseLimit::Memory => match evidence.memory_scaling {
             // Waiting for single lines of memory is shared as work is, streaming only as far as the bandwidth grows.
             Some(ln) => predicted(f64::midpoint(ln, SHARED), 0.25),
             None => predicted(0.35, 0.28),
         },
-        CaseLimit::Cache => predicted(SHARED, 0.16),
-        // A run on one thread spares waking the other.
-        CaseLimit::Launch | CaseLimit::Serial => predicted(-0.03, 0.10),
+        CaseLimit::Cache => predicted(shared_by_nodes(evidence), 0.16),
+        CaseLimit::Launch | CaseLimit::Serial => predicted(0.0, 0.10),
         CaseLimit::Waiting => predicted(0.0, 0.05),
         CaseLimit::Imbalance => predicted(0.37, 0.09),
     }
 }
 
-/// A load that streams memory against one that computes.
-fn load_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
+/// A load that streams memory against one that computes, with its error.
+fn load_likelihood(limit: CaseLimit, effect: Effect, evidence: &Evidence) -> f64 {
+    let likelihood = |ln, width| of_effect(effect, predicted(ln, width));
     match limit {
         // Engines leave a part of the bandwidth alone, which the load takes first.
         CaseLimit::Memory => match evidence.memory_shared {
-            Some(ln) => predicted(0.6 * ln, 0.08 + 0.3 * ln),
-            None => predicted(0.25, 0.20),
+            Some(ln) => likelihood(0.6 * ln, 0.08 + 0.3 * ln),
+            None => likelihood(0.25, 0.20),
         },
         // The last cache is shared with the load, the one before is not.
-        CaseLimit::Cache => predicted(0.2, 0.25),
-        CaseLimit::Compute | CaseLimit::Launch | CaseLimit::Imbalance => predicted(0.015, 0.04),
+        CaseLimit::Cache => f64::midpoint(likelihood(0.25, 0.25), likelihood(0.02, 0.05)),
+        CaseLimit::Compute | CaseLimit::Launch | CaseLimit::Imbalance => likelihood(0.015, 0.04),
         // One thread that waits for memory now and then.
-        CaseLimit::Serial => predicted(0.04, 0.07),
-        CaseLimit::Waiting => predicted(0.0, 0.03),
+        CaseLimit::Serial => likelihood(0.04, 0.07),
+        CaseLimit::Waiting => likelihood(0.0, 0.03),
     }
 }
 
@@ -256,6 +282,20 @@ fn capture_predicted(limit: CaseLimit) -> Predicted {
         CaseLimit::Launch => predicted(-0.5, 0.25),
         _ => predicted(0.0, 0.06),
     }
+}
+
+/// How likely the effect of half the threads is. Where only one works at a time, the others may be in its way.
+fn threads_likelihood(limit: CaseLimit, effect: Effect, evidence: &Evidence) -> f64 {
+    let is_alone = matches!(
+        limit,
+        CaseLimit::Serial | CaseLimit::Launch | CaseLimit::Waiting
+    );
+    let ln = if is_alone {
+        effect.ln.max(0.0)
+    } else {
+        effect.ln
+    };
+    of_effect(Effect { ln, ..effect }, threads_predicted(limit, evidence))
 }
 
 fn normal(x: f64, mean: f64, width: f64) -> f64 {
@@ -269,29 +309,48 @@ fn of_effect(effect: Effect, predicted: Predicted) -> f64 {
 
 /// A floor as a share of the time, where it is the limit: engines reach about two thirds of a roof.
 const OWN: Predicted = predicted(-0.43, 0.38);
+/// The same of arithmetic that is shared unevenly.
+const UNEVEN: Predicted = predicted(-0.8, 0.35);
 /// The same where it is not.
 const NOT_OWN: Predicted = predicted(-2.3, 1.1);
 
 /// How many times as likely the floor of a hypothesis is as if it were not the limit.
 fn of_share(share: Option<Share>, least: f64) -> f64 {
+    of_share_as(share, OWN, least)
+}
+
+/// The same where the floor lies elsewhere under the hypothesis.
+fn of_share_as(share: Option<Share>, under: Predicted, least: f64) -> f64 {
     let Some(share) = share else {
         return 1.0;
     };
     // Above its roof it is the limit all the same.
     let ln = share.share.max(1e-4).ln().min(0.0);
-    let own = normal(ln, OWN.ln, OWN.width.hypot(share.error));
+    let own = normal(ln, under.ln, under.width.hypot(share.error));
     let other = normal(ln, NOT_OWN.ln, NOT_OWN.width.hypot(share.error));
     (own / other).max(least)
 }
 
+/// From this share of the time on, operations are more than the addresses of what is moved.
+const HAS_ARITHMETIC: f64 = 0.01;
+
 fn floors_likelihood(limit: CaseLimit, floors: &FloorShares) -> f64 {
     match limit {
-        // Operations are counted without what surrounds them: exponentials, conversions, addresses.
-        CaseLimit::Compute => of_share(floors.compute, 0.12),
-        CaseLimit::Memory => of_share(floors.memory, 0.06),
-        CaseLimit::Cache => of_share(floors.cache, 0.03),
+        // Operations are counted without what surrounds them: exponentials, conversions, addresses. Where there are none,
+        // less surrounds them.
+        CaseLimit::Compute => {
+            let has_some = floors
+                .compute
+                .is_none_or(|share| share.share > HAS_ARITHMETIC);
+            of_share(floors.compute, if has_some { 0.12 } else { 0.04 })
+        }
+        // Bytes are counted without the pages that engines ask the system for.
+        CaseLimit::Memory => of_share(floors.memory, 0.12),
+        CaseLimit::Cache => of_share(floors.cache, SURPRISE),
         CaseLimit::Launch => of_share(floors.launch, SURPRISE),
-        CaseLimit::Serial | CaseLimit::Waiting | CaseLimit::Imbalance => 1.0,
+        // What is shared unevenly computes, too, and leaves threads idle.
+        CaseLimit::Imbalance => f64::midpoint(1.0, of_share_as(floors.compute, UNEVEN, 0.12)),
+        CaseLimit::Serial | CaseLimit::Waiting => 1.0,
     }
 }
 
@@ -301,7 +360,8 @@ fn idle_likelihood(limit: CaseLimit, idle: IdleShares) -> f64 {
     match limit {
         CaseLimit::Launch => of_pause(idle.launched_late),
         CaseLimit::Waiting => of_pause(idle.waits),
-        _ => 1.0,
+        // What computes cannot be limited by more than it takes.
+        _ => of_pause(1.0 - idle.launched_late - idle.waits),
     }
 }
 
@@ -320,17 +380,17 @@ fn nodes_likelihood(limit: CaseLimit, node_ns: f64) -> f64 {
     }
 }
 
-/// Threads that wait sleep with some engines and spin with others.
+/// How busy the threads are, between what was seen and what it would be had others taken nothing.
 fn busy_likelihood(limit: CaseLimit, busy: BusyShare) -> f64 {
-    let share = busy.share.min(1.0);
-    // Of threads that spin while they wait nothing is seen.
-    let or_spinning = |waiting: f64| {
-        if busy.spins {
-            f64::midpoint(waiting, normal(share, 0.97, 0.08))
-        } else {
-            waiting
-        }
-    };
+    let at = |share: f64| busy_at(limit, share.min(1.0), busy);
+    f64::midpoint(at(busy.share), at(busy.of_left))
+}
+
+/// Threads that wait sleep with some engines and spin with others.
+fn busy_at(limit: CaseLimit, share: f64, busy: BusyShare) -> f64 {
+    // Of threads that spin while they wait nothing is seen; those that sleep spin for a moment before.
+    let spins = if busy.spins { 0.5 } else { 0.15 };
+    let or_spinning = |waiting: f64| (1.0 - spins) * waiting + spins * normal(share, 0.97, 0.08);
     match limit {
         CaseLimit::Waiting => normal(share, 0.05, 0.10),
         CaseLimit::Compute | CaseLimit::Memory | CaseLimit::Cache => normal(share, 0.96, 0.13),
@@ -357,12 +417,12 @@ pub fn observations(evidence: &Evidence) -> Vec<Observation> {
     };
     if let Some(effect) = evidence.half_threads {
         add(ObservationKind::Threads, &|limit| {
-            of_effect(effect, threads_predicted(limit, evidence))
+            threads_likelihood(limit, effect, evidence)
         });
     }
     if let Some(effect) = evidence.streaming {
         add(ObservationKind::Load, &|limit| {
-            of_effect(effect, load_predicted(limit, evidence))
+            load_likelihood(limit, effect, evidence)
         });
     }
     if let Some(effect) = evidence.capture {
@@ -390,7 +450,7 @@ pub fn observations(evidence: &Evidence) -> Vec<Observation> {
 }
 
 /// How sure each hypothesis is, the surest first; all together 1.
-pub fn weigh(observations: &[Observation]) -> Vec<(CaseLimit, f64)> {
+pub fn weigh(observations: &[Observation], threads: Option<usize>) -> Vec<(CaseLimit, f64)> {
     let mut weights: Vec<(CaseLimit, f64)> = CaseLimit::ALL
         .into_iter()
         .enumerate()
@@ -399,7 +459,7 @@ pub fn weigh(observations: &[Observation]) -> Vec<(CaseLimit, f64)> {
                 .iter()
                 .map(|seen| seen.likelihoods[place])
                 .product();
-            (limit, limit.prior() * product)
+            (limit, limit.prior(threads) * product)
         })
         .collect();
     let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();

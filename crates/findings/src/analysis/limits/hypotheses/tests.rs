@@ -24,7 +24,7 @@ fn floors(shares: [f64; 4]) -> FloorShares {
 }
 
 fn likeliest(evidence: &Evidence) -> (CaseLimit, f64) {
-    weigh(&observations(evidence))[0]
+    weigh(&observations(evidence), Some(2))[0]
 }
 
 /// A case on two threads: half of them, a load that streams memory, floors, time of a node, and how busy they are.
@@ -36,6 +36,7 @@ fn seen(threads: f64, load: f64, shares: [f64; 4], node_us: f64, busy: (f64, boo
         node_ns: Some(node_us * 1e3),
         busy: Some(BusyShare {
             share: busy.0,
+            of_left: busy.0,
             threads: 2,
             spins: busy.1,
         }),
@@ -99,7 +100,7 @@ fn a_wide_interval_says_little_and_nothing_is_ruled_out() {
         half_threads: Some(effect(1.9, 0.01)),
         ..Evidence::default()
     };
-    for (limit, weight) in weigh(&observations(&sharp)) {
+    for (limit, weight) in weigh(&observations(&sharp), Some(2)) {
         assert!(weight > 1e-4, "{limit:?} {weight}");
     }
     assert!(observations(&Evidence::default()).is_empty());
@@ -112,6 +113,22 @@ fn what_a_roof_explains_badly_is_not_settled_by_it_alone() {
         ..Evidence::default()
     };
     assert!(likeliest(&unexplained).1 < 0.7);
+}
+
+#[test]
+fn one_thread_waits_for_no_other_and_a_card_has_none() {
+    let evidence = Evidence {
+        half_threads: Some(effect(1.45, 0.02)),
+        ..Evidence::default()
+    };
+    let weight = |limit, threads| {
+        let weights = weigh(&observations(&evidence), threads);
+        weights.iter().find(|(one, _)| *one == limit).unwrap().1
+    };
+    assert!(weight(CaseLimit::Imbalance, Some(2)) > 0.3);
+    assert!(weight(CaseLimit::Imbalance, Some(1)) < 1e-9);
+    assert!(weight(CaseLimit::Serial, Some(1)) > 0.0);
+    assert!(weight(CaseLimit::Serial, None) < 1e-9);
 }
 
 struct Draws(Xoshiro256PlusPlus);
@@ -128,6 +145,18 @@ impl Draws {
         predicted.ln + predicted.width * unit
     }
 
+    /// What a load costs a case that is limited so, as `load_likelihood` has it.
+    fn load(&mut self, limit: CaseLimit) -> Predicted {
+        match limit {
+            CaseLimit::Memory => predicted(0.34, 0.25),
+            CaseLimit::Cache if self.share() < 0.5 => predicted(0.25, 0.25),
+            CaseLimit::Cache => predicted(0.02, 0.05),
+            CaseLimit::Serial => predicted(0.04, 0.07),
+            CaseLimit::Waiting => predicted(0.0, 0.03),
+            CaseLimit::Compute | CaseLimit::Launch | CaseLimit::Imbalance => predicted(0.015, 0.04),
+        }
+    }
+
     /// A case that is limited so, seen with some error, on a machine of two cores; now and then something is missing.
     fn case(&mut self, limit: CaseLimit) -> Evidence {
         let machine = Evidence {
@@ -142,7 +171,7 @@ impl Draws {
             (draws.share() < 0.8).then_some(Effect { ln: seen, error })
         };
         let half_threads = measured(threads_predicted(limit, &machine), self);
-        let streaming = measured(load_predicted(limit, &machine), self);
+        let streaming = measured(self.load(limit), self);
         let share = |own: bool, draws: &mut Self| {
             let ln = draws.normal(if own { OWN } else { NOT_OWN });
             Some(Share {
@@ -173,7 +202,7 @@ fn how_sure_it_is_comes_true() {
     for _ in 0..4_000 {
         let mut left = draws.share();
         let drawn = CaseLimit::ALL.into_iter().find(|limit| {
-            left -= limit.prior();
+            left -= limit.prior(Some(2));
             left < 0.0
         });
         let truth = drawn.unwrap_or(CaseLimit::Compute);
