@@ -293,6 +293,9 @@ impl LiveRun {
         };
         let round = case.rounds.len() + 1;
         let planned = self.planned_rounds(session, case);
+        if session.plan.experiments.is_some() {
+            return format!("turn {round}");
+        }
         if round > planned {
             return format!("round {round}, beyond the plan");
         }

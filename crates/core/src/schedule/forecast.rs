@@ -101,7 +101,20 @@ pub fn forecast(ahead: &RemainingRounds<'_>, durations: &Durations) -> Forecast 
     for round in first.unwrap_or_default()..ends.max().unwrap_or_default() {
         play.round(round);
     }
-    play.forecast
+    play.forecast.within_budget(ahead.plan)
+}
+
+impl Forecast {
+    /// Experiments end when their time is over, but for what began before.
+    fn within_budget(mut self, plan: &Plan) -> Self {
+        let experiments = plan.experiments.as_ref();
+        let budget_s = experiments.and_then(|experiments| experiments.budget_s);
+        if let Some(budget_ns) = budget_s.map(|seconds| seconds * 1_000_000_000) {
+            self.preparing_ns = self.preparing_ns.min(budget_ns);
+            self.measuring_ns = self.measuring_ns.min(budget_ns - self.preparing_ns);
+        }
+        self
+    }
 }
 
 /// State of a simulated run.
@@ -286,7 +299,9 @@ impl<'a> ForecastRun<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::experiment::Experiments;
     use crate::domain::plan::PresetName;
+    use crate::domain::point::Point;
     use crate::domain::spacing::Spacing;
     use crate::schedule::testing::plan;
 
@@ -310,6 +325,25 @@ mod tests {
             &RemainingRounds::for_plan(plan, &BTreeSet::new()),
             &durations(plan),
         )
+    }
+
+    #[test]
+    fn a_budget_of_experiments_ends_what_they_measure() {
+        let forecast = Forecast {
+            measuring_ns: 90_000_000_000,
+            preparing_ns: 5_000_000_000,
+            ..Forecast::default()
+        };
+        let mut asked = plan(PresetName::Quick, &["ort"], &[1]);
+        assert_eq!(forecast.clone().within_budget(&asked), forecast);
+        asked.experiments = Some(Experiments {
+            setup: 0,
+            point: Point::of_batch(1),
+            tried: Vec::new(),
+            untried: Vec::new(),
+            budget_s: Some(20),
+        });
+        assert_eq!(forecast.within_budget(&asked).total_ns(), 20_000_000_000);
     }
 
     #[test]

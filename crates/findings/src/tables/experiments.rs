@@ -29,7 +29,7 @@ pub const COLUMNS: &[ExperimentColumn] = &[
         .help("The one thing that differs from the setup that it is compared with"),
     ExperimentColumn::text("setup", "Setup", |row| Some(Cell::text(&row.setup_spec))).hidden(),
     ExperimentColumn::text("control", "Compared with", |row| Some(Cell::text(&row.control_spec)))
-        .help("The case itself, or the case on fewer threads where the change needs idle cores")
+        .help("The case itself, or the case on fewer threads or compiled, where the change needs that")
         .hidden(),
     ExperimentColumn::number("median_ms", "Median", "ms", |row| Some(Cell::time(row.median_ns?)))
         .help("Median time of a run with the change")
@@ -37,7 +37,7 @@ pub const COLUMNS: &[ExperimentColumn] = &[
     ExperimentColumn::number("control_median_ms", "Median without", "ms", |row| {
         Some(Cell::time(row.control_median_ns?).noted(&row.control_spec))
     })
-    .help("Median time of a run of the setup that it is compared with: the case itself, or the case on fewer threads where the change needs idle cores")
+    .help("Median time of a run of the setup that it is compared with: the case itself, or the case on fewer threads or compiled, where the change needs that")
     .why(why),
     ExperimentColumn::number("cost", "Cost", "%", |row| Some(Cell::share(row.cost_share()?)))
         .help("Time with the change over time without it, less 1: the geometric mean over the rounds, which are paired, so that it may differ from the quotient of the two medians; below zero it saves time")

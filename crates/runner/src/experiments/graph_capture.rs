@@ -35,10 +35,14 @@ fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
             if !words.contains(&"compile") {
                 words.push("compile");
             }
-            let setup = subject.with("mode", &words.join("+"))?;
-            Ok(DerivedSetup::without_control(
-                setup.with("compile_mode", CAPTURES),
-            ))
+            // What compiling brings besides is in both.
+            let compiled = subject.with("mode", &words.join("+"))?;
+            let setup = compiled.clone().with("compile_mode", CAPTURES);
+            let is_compiled = compiled == *subject.setup;
+            Ok(DerivedSetup {
+                setup,
+                control: (!is_compiled).then_some(compiled),
+            })
         }
         "ort" => {
             let provider = subject.option("provider").unwrap_or_default();

@@ -240,9 +240,13 @@ fn derive(subject: &ExperimentSubject<'_>) -> DerivedSetups {
         let change = experiment.change;
         match (experiment.derive)(subject) {
             Ok(derived) => {
+                let label = match change {
+                    ExperimentChange::GraphCapture => "compiled",
+                    _ => "with idle cores",
+                };
                 let control = derived
                     .control
-                    .map_or(0, |control| all.place(control, "with idle cores"));
+                    .map_or(0, |control| all.place(control, label));
                 let setup = all.place(derived.setup, change.title());
                 all.tried.push(Experiment {
                     change,
@@ -425,7 +429,7 @@ mod tests {
             pair(&card, ExperimentChange::GraphCapture).unwrap(),
             both(
                 "torch:cuda:0,compile_mode=reduce-overhead,mode=compile",
-                "torch:cuda:0"
+                "torch:cuda:0,mode=compile"
             )
         );
         assert_eq!(
