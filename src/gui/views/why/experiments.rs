@@ -49,9 +49,10 @@ fn untried(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &mut Vec<A
         label::caption(ui, "Not tried");
     });
     for untried in &tried.untried {
-        ui.horizontal_top(|ui| {
+        let can_be_tried = tried.possible.contains(&untried.change);
+        let row = |ui: &mut Ui| {
             ui.add_space(10.0);
-            if tried.possible.contains(&untried.change) {
+            if can_be_tried {
                 try_button(ui, app, untried.change, actions);
             } else {
                 let glyph = button::glyph(icon::INFO)
@@ -63,7 +64,12 @@ fn untried(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &mut Vec<A
             let words = RichText::new(format!("{change}: {}", untried.reason));
             let words = words.size(text::BODY).color(theme::roles(ui).quiet);
             ui.add(Label::new(words).wrap());
-        });
+        };
+        if can_be_tried {
+            ui.horizontal(row);
+        } else {
+            ui.horizontal_top(row);
+        }
     }
     ui.add_space(space::TINY);
 }

@@ -111,6 +111,10 @@ pub fn light_rows_of_cases(
     journey: &Journey,
     roofs: &[Roofs],
 ) -> Vec<LightRow> {
+    // Experiments are no steps: nobody keeps half the threads, or a load beside the case.
+    if session.plan.experiments.is_some() {
+        return Vec::new();
+    }
     let measured: Vec<&StepResult> = journey
         .steps
         .iter()
