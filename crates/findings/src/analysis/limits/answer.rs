@@ -203,7 +203,9 @@ pub fn case_answer(sources: &AnswerSources<'_>) -> Option<CaseAnswer> {
     let suggestions = text.suggestions();
     let at_most = limits.first().and_then(|limit| text.at_most(*limit));
     let sentence = if limits.is_empty() {
-        text.unsettled(&weights)
+        let unsettled = text.unsettled(&weights);
+        let sentences = [unsettled].into_iter().chain(brought(&suggestions));
+        sentences.collect::<Vec<_>>().join(" ")
     } else {
         let reasons = limits.iter().map(|limit| {
             let title = humanize::capitalised(limit.title());
