@@ -4,7 +4,7 @@
 //! Every table of this calculation stands in this file. Effects are logarithms of ratios of times. Under a hypothesis an
 //! effect is normal around what the hypothesis predicts, as wide as networks differ that are limited so; the error of
 //! the measurement is added to that width, so that a wide interval says little and is never thrown away. No observation
-//! counts for more than [`SURPRISE`] against a hypothesis: a machine does what it wants now and then.
+//! counts for more than `SURPRISE` against a hypothesis: a machine does what it wants now and then.
 //!
 //! The predictions follow from what each limit is (Amdahl's law for threads, shares of a bandwidth for loads beside a
 //! case, the roofline for floors: Williams, Waterman and Patterson, 2009); their widths are those seen on the networks
