@@ -33,16 +33,6 @@ fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
                 .map(DerivedSetup::without_control)
         }
         "rten" => Err("rten computes in 32-bit floats alone".to_owned()),
-        _ => {
-            if let Some(precision) = subject
-                .option("precision")
-                .filter(|p| !["fp32", "float"].contains(p))
-            {
-                return Err(format!("it computes in {precision} already"));
-            }
-            subject
-                .with("precision", "fp16")
-                .map(DerivedSetup::without_control)
-        }
+        _ => subject.with_precision("fp16"),
     }
 }

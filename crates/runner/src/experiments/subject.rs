@@ -107,6 +107,16 @@ impl<'a> ExperimentSubject<'a> {
         Ok(setup)
     }
 
+    /// The setup with another precision, or why it cannot have one.
+    pub(super) fn with_precision(&self, precision: &str) -> Result<DerivedSetup, String> {
+        let own = self.option("precision");
+        if let Some(own) = own.filter(|own| !["fp32", "float"].contains(own)) {
+            return Err(format!("it computes in {own} already"));
+        }
+        self.with("precision", precision)
+            .map(DerivedSetup::without_control)
+    }
+
     /// Why its engine has no such option.
     pub(super) fn has_key(&self, key: &str) -> Result<(), String> {
         let has = |engine: &dyn Engine| {

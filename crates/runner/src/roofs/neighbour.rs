@@ -31,7 +31,7 @@ impl BackgroundLoadKind {
     /// Every one.
     pub const ALL: [Self; 2] = [Self::Streaming, Self::Computing];
 
-    /// The line by which the child is told to do it.
+    /// The command on the child's standard input that starts it.
     fn name(self) -> &'static str {
         match self {
             Self::Streaming => "streaming",
@@ -47,7 +47,7 @@ impl BackgroundLoadKind {
 
 /// What a child writes once its threads are there.
 const READY: &str = "ready";
-/// The line by which a child is told to do nothing.
+/// The command that stops the load.
 const REST: &str = "rest";
 /// How long it may take to be there.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -58,7 +58,7 @@ const PIECE: usize = 1 << 20;
 /// What is computed between two looks, in passes.
 const PASSES: u64 = 20_000;
 
-/// A child process that loads memory or cores while it is told to; dropping it ends it.
+/// A child process that loads memory or cores on command; dropping it ends it.
 #[derive(Debug)]
 pub struct BackgroundLoad {
     process: ChildProcess,

@@ -58,7 +58,7 @@ impl ActiveRun<'_, '_> {
             .chain(others.into_iter().map(|group| vec![group]))
             .collect();
         for batch in &batches {
-            self.settle(batch, &mut progress);
+            self.measure_groups(batch, &mut progress);
         }
         // What was left out and is wanted again has its turns after the others, however late it is.
         while !self.control.is_cancelled() && !self.control.ends_rounds() {
@@ -72,7 +72,7 @@ impl ActiveRun<'_, '_> {
                 })
                 .cloned()
                 .collect();
-            self.settle(&unmeasured, &mut progress);
+            self.measure_groups(&unmeasured, &mut progress);
         }
         self.end_unmeasured();
     }
@@ -83,7 +83,7 @@ impl ActiveRun<'_, '_> {
     }
 
     /// Measures groups over starts of their workers until their effects are settled, or time is up.
-    fn settle(&mut self, groups: &[TurnGroup], progress: &mut TurnProgress) {
+    fn measure_groups(&mut self, groups: &[TurnGroup], progress: &mut TurnProgress) {
         let count = self.rounds.count();
         let starts = LEAST_STARTS.min(count).max(1);
         for start in 0..starts * MOST_STARTS_FACTOR {

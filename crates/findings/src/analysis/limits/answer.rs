@@ -25,8 +25,8 @@ const SHARES: f64 = 0.2;
 /// the second.
 const SPEAKS_FOR: f64 = 0.5;
 const SPEAKS_AGAINST: f64 = 0.1;
-/// Nodes of a class are what a limit is told by where they have at least this share of the time.
-const MOST_NODES: f64 = 0.5;
+/// A limit is explained by its nodes if these take at least this share of the time.
+const LEAST_NODE_SHARE: f64 = 0.5;
 /// A bound beyond this says nothing.
 const SAYS_NOTHING: f64 = 1_000.0;
 /// A change that makes a case faster or slower by less than this brings nothing.
@@ -334,7 +334,7 @@ impl AnswerText<'_> {
             };
             let nodes: Vec<&NodeLimit> = limits.nodes.iter().filter(is_so).collect();
             let share: f64 = nodes.iter().map(|node| node.share).sum();
-            if share < MOST_NODES {
+            if share < LEAST_NODE_SHARE {
                 return None;
             }
             let times: f64 = nodes.iter().map(|node| node.time_ns).sum();

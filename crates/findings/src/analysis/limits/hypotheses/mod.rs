@@ -380,7 +380,8 @@ fn nodes_likelihood(limit: CaseLimit, node_ns: f64) -> f64 {
     }
 }
 
-/// How busy the threads are, between what was seen and what it would be had others taken nothing.
+/// Likelihood of the processor utilisation: the mean of that at the measured share, and at the share of what other
+/// programs left.
 fn busy_likelihood(limit: CaseLimit, busy: BusyShare) -> f64 {
     let at = |share: f64| busy_at(limit, share.min(1.0), busy);
     f64::midpoint(at(busy.share), at(busy.of_left))

@@ -111,7 +111,7 @@ pub fn light_rows_of_cases(
     journey: &Journey,
     roofs: &[Roofs],
 ) -> Vec<LightRow> {
-    // Experiments are no steps: nobody keeps half the threads, or a load beside the case.
+    // The setups of experiments are not optimisation steps.
     if session.plan.experiments.is_some() {
         return Vec::new();
     }
