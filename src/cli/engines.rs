@@ -236,6 +236,9 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
             LAST_RESORT
         );
     }
+    if let Some(host) = &args.on {
+        return install_there(context, host, args);
+    }
     let request = InstallRequest {
         flavor: args.flavor.clone(),
         version: args.version.clone(),
@@ -264,4 +267,17 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
         installed.runtime.path.display()
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Installs it on another machine, with that machine's pip.
+fn install_there(context: &Context, host: &str, args: &InstallArgs) -> anyhow::Result<ExitCode> {
+    let mut words = vec!["engines", "install", &args.engine, "--flavor", &args.flavor];
+    if let Some(version) = &args.version {
+        words.extend(["--version", version]);
+    }
+    let python = args.python.as_ref().map(|path| path.display().to_string());
+    if let Some(python) = &python {
+        words.extend(["--python", python]);
+    }
+    machines::run_on(context, host, &words)
 }

@@ -1,6 +1,8 @@
 //! `powerband jobs`: detached runs in jobs of Slurm, listed, collected and cancelled.
 
 use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -14,6 +16,10 @@ use powerband_runner::jobs::record::{self, JobRecord};
 use powerband_runner::jobs::state::{self, PartState};
 use powerband_runner::jobs::{collect, submit};
 use powerband_worker::slurm::JobState;
+
+/// How long the end of cancelled jobs is waited for, and how often Slurm is asked.
+const END_LIMIT: Duration = Duration::from_secs(40);
+const END_LOOK: Duration = Duration::from_millis(500);
 
 /// Does what is asked.
 pub(super) fn run(context: &Context, args: &JobsArgs) -> anyhow::Result<ExitCode> {
@@ -138,6 +144,11 @@ fn cancel(context: &Context, id: &str, as_json: bool) -> anyhow::Result<ExitCode
     if let Some(reason) = submit::cancel(&record) {
         bail!("{reason}");
     }
+    if !is_over_soon(&record)? {
+        output::note(
+            "Slurm still ends the jobs; they can be collected once powerband jobs shows their end.",
+        );
+    }
     if as_json {
         output::document(&json!({ "cancelled": record.id() }))?;
     }
@@ -146,4 +157,19 @@ fn cancel(context: &Context, id: &str, as_json: bool) -> anyhow::Result<ExitCode
         record.id()
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Waits for the end of jobs that were cancelled: the worker in one gets a moment to write down what it has.
+fn is_over_soon(record: &JobRecord) -> anyhow::Result<bool> {
+    let deadline = Instant::now() + END_LIMIT;
+    loop {
+        let states = state::parts(record, &slurm()?);
+        if states.iter().all(|state| !state.is_alive) {
+            return Ok(true);
+        }
+        if Instant::now() > deadline {
+            return Ok(false);
+        }
+        thread::sleep(END_LOOK);
+    }
 }

@@ -8,16 +8,18 @@ use serde_json::json;
 
 use super::args::{MachinesArgs, MachinesCommand};
 use super::{Context, output, signals};
+use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_core::domain::setup::Setup;
 use powerband_planning::transport::{self, SetupMachine};
 use powerband_worker::remote::reached::Reached;
-use powerband_worker::remote::{RemoteError, RemoteEvent};
+use powerband_worker::remote::{self, RemoteError, RemoteEvent};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);
 /// Watching ends when the user ends it.
+const INSTALL_LIMIT: Duration = Duration::from_mins(40);
 const WATCH_LIMIT: Duration = Duration::from_hours(24 * 365);
 
 /// Does what is asked.
@@ -109,6 +111,16 @@ fn find(context: &Context, host: &str) -> anyhow::Result<SetupMachine> {
 pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
     let machine = find(context, host)?;
     let cancel = signals::listen()?.token();
+    connect(context, &machine, &cancel)
+}
+
+/// The same to a machine that is known.
+pub(super) fn connect(
+    context: &Context,
+    machine: &SetupMachine,
+    cancel: &CancelToken,
+) -> anyhow::Result<Reached> {
+    let host = machine.name.as_str();
     let mut is_said = false;
     let mut told = |news: RemoteEvent| match news {
         RemoteEvent::Queued(state) => output::note(&format!("{host}: queued, {state}")),
@@ -119,7 +131,7 @@ pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
         }
         RemoteEvent::Sending(_) => {}
     };
-    Reached::reach(&machine, &context.program, &cancel, &mut told)
+    Reached::reach(machine, &context.program, cancel, &mut told)
         .map_err(|error| explained(host, &error))
 }
 
@@ -141,18 +153,19 @@ pub(super) fn run_on(
     let reached = reach(context, host)?;
     let cancel = signals::listen()?.token();
     let mut trouble = None;
+    let machine = &reached.link().machine;
     let mut print = |line: &str| {
         if trouble.is_none() {
-            trouble = output::answer(line).err();
+            trouble = output::answer(&remote::advice_for(machine, line)).err();
             if trouble.is_some() {
                 cancel.cancel();
             }
         }
     };
-    let limit = if arguments.contains(&"--watch") {
-        WATCH_LIMIT
-    } else {
-        LIMIT
+    let limit = match arguments {
+        _ if arguments.contains(&"--watch") => WATCH_LIMIT,
+        ["engines", "install", ..] => INSTALL_LIMIT,
+        _ => LIMIT,
     };
     let finished = reached
         .run(arguments, limit, &cancel, &mut print)
@@ -193,12 +206,13 @@ fn check(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCod
         ..
     } = &record;
     let mut text = format!(
-        "{host} works: {name}, as {user}\nProcessor  {}\nMemory     {}\nSystem     {}, kernel {}\nProgram    {}\nRound trip {}",
+        "{host} works: {name}, as {user}\nProcessor  {}\nMemory     {}\nSystem     {}, kernel {}\nProgram    {}\nCalled     where={} in a setup, --on {host} in engines, roofs and devices\nRound trip {}",
         environment.cpu.model,
         humanize::bytes(environment.memory.total_bytes),
         environment.os,
         environment.kernel,
         reached.program(),
+        reached.name,
         humanize::duration_ns(clock.round_trip_ns as f64),
     );
     for reason in reached.passed_over() {

@@ -32,6 +32,7 @@ mod roofs;
 mod show;
 mod signals;
 mod why;
+mod why_elsewhere;
 
 use std::ffi::OsString;
 use std::io;
@@ -47,6 +48,7 @@ use powerband_core::base::ending::Ending;
 use powerband_core::base::humanize;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
+use powerband_runner::agent;
 use powerband_runner::roofs::child as roofs_child;
 use powerband_runner::roofs::neighbour;
 use powerband_store::installation::Installation;
@@ -240,6 +242,7 @@ fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
             roofs_child::run(without, only.as_deref())?;
         }
         Some(WorkerTask::Exec { command }) => child::become_program(command)?,
+        Some(WorkerTask::Agent) => agent::serve(&std::env::current_exe()?)?,
         Some(WorkerTask::Neighbour { cores }) => neighbour::run(cores)?,
     }
     Ok(())

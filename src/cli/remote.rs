@@ -4,7 +4,10 @@ use std::process::ExitCode;
 
 use super::args::RemoteCommand;
 use super::{Context, output};
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::setup::Setup;
 use powerband_runner::jobs::work;
+use powerband_runner::roofs::kept;
 use powerband_worker::remote::{guard, sampling, serve};
 
 pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<ExitCode> {
@@ -20,6 +23,16 @@ pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<E
             work::work(&context.place(), &folder, part, &ending).map_err(anyhow::Error::msg)?;
         }
         RemoteCommand::Hold => guard::hold()?,
+        RemoteCommand::Roofs { setups } => {
+            let setups = setups.iter().map(|setup| setup.parse());
+            let setups: Vec<Setup> = setups.collect::<Result<_, _>>()?;
+            let kept = kept::for_setups(&context.place(), &setups);
+            output::answer(&serde_json::to_string(&kept)?)?;
+        }
+        RemoteCommand::Agent => {
+            let agent = ProcessSpec::new(&context.program).args(["worker", "agent"]);
+            output::note(&guard::run(&agent)?);
+        }
         RemoteCommand::Worker { setup, runtime } => {
             let worker = serve::worker(&context.place(), setup.as_deref(), runtime.as_deref());
             let ending = guard::run(&worker.map_err(anyhow::Error::msg)?)?;

@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use super::args::RoofsArgs;
-use super::{Context, output, progress};
+use super::{Context, machines, output, progress};
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::setup::Setup;
@@ -37,8 +37,31 @@ const KEYS: [&str; 13] = [
     "working_set_bytes",
 ];
 
+/// Measures on another machine, which keeps them.
+fn measured_there(context: &Context, host: &str, args: &RoofsArgs) -> anyhow::Result<ExitCode> {
+    let mut words = vec!["roofs"];
+    let flags = [
+        ("--show", args.show),
+        ("--again", args.again),
+        ("--json", args.json),
+    ];
+    words.extend(
+        flags
+            .iter()
+            .filter(|(_, given)| *given)
+            .map(|(flag, _)| *flag),
+    );
+    for setup in &args.setups {
+        words.extend(["--setup", setup]);
+    }
+    machines::run_on(context, host, &words)
+}
+
 /// Measures, or reads what is kept, and prints.
 pub(super) fn run(context: &Context, args: &RoofsArgs) -> anyhow::Result<ExitCode> {
+    if let Some(host) = &args.on {
+        return measured_there(context, host, args);
+    }
     let found = if args.show {
         kept_roofs(context)?
     } else {

@@ -7,7 +7,8 @@ use anyhow::{Context as _, bail};
 
 use super::args::WhyArgs;
 use super::bench::{self, FinishedRun};
-use super::{Context, TROUBLE, output};
+use super::{Context, TROUBLE, output, why_elsewhere};
+use powerband_app::why::tally;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputSizes;
@@ -52,6 +53,9 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
             "{option} is for the experiments of a session, and {} is a model; leave {option} out",
             args.subject
         );
+    }
+    if let Some((model, setup)) = asked_elsewhere(args, session.as_ref())? {
+        return why_elsewhere::run(context, args, &model, &setup);
     }
     let request = match &session {
         Some(session) => of_session(args, session)?,
@@ -137,6 +141,29 @@ fn measure_roofs(context: &Context, request: &RunRequest) {
     }
 }
 
+/// The model and the setup that is asked about, where that runs on another machine.
+fn asked_elsewhere(
+    args: &WhyArgs,
+    session: Option<&Session>,
+) -> anyhow::Result<Option<(String, Setup)>> {
+    let (model, setup) = match (session, &args.setup) {
+        (None, Some(spec)) => (args.subject.clone(), spec.parse::<Setup>()?),
+        (None, None) => return Ok(None),
+        (Some(session), wanted) => {
+            let setups = &session.plan.setups;
+            let found = match wanted {
+                Some(wanted) => session.find_setup(wanted),
+                None => (setups.len() == 1).then_some(0),
+            };
+            let Some(setup) = found.and_then(|place| setups.get(place)) else {
+                return Ok(None);
+            };
+            (session.plan.model.clone(), setup.clone())
+        }
+    };
+    Ok(setup.is_elsewhere().then_some((model, setup)))
+}
+
 /// What the experiments of a session said, where they are those that are asked for.
 fn saved_answer(
     context: &Context,
@@ -172,9 +199,13 @@ fn saved_answer(
 }
 
 /// What is known of the case that the experiments of a session are on.
-fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
+pub(super) fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
     let roofs = roofs_file::for_session(session, &context.paths);
-    ExplainedCase::of_experiments(session, &roofs)
+    let mut found = ExplainedCase::of_experiments(session, &roofs)?;
+    if let Some(tried) = &mut found.tried {
+        tally::remember_and_count(&context.paths, session, tried);
+    }
+    Some(found)
 }
 
 /// The experiments on a case of a session.
@@ -301,7 +332,11 @@ fn print(args: &WhyArgs, session: &Session, found: &ExplainedCase) -> anyhow::Re
     }
 }
 
-fn shown(args: &WhyArgs, session: &Session, asked: &ExplainedCase) -> anyhow::Result<ExitCode> {
+pub(super) fn shown(
+    args: &WhyArgs,
+    session: &Session,
+    asked: &ExplainedCase,
+) -> anyhow::Result<ExitCode> {
     print(args, session, asked)?;
     let tried = asked.tried.as_ref();
     let case = tried.and_then(|tried| session.case(tried.case));

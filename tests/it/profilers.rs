@@ -50,6 +50,14 @@ fn session(home: &Home) -> Session {
     read.expect("a session").session
 }
 
+/// What stands in for nsys: it takes a while, and leaves a report of another run.
+pub(crate) fn nsys_script() -> String {
+    format!(
+        "[ \"$1\" = profile ] || exit 9\nwhile [ \"$1\" != --output ]; do shift; done\nout=$2; shift 2\necho 'Collecting data...'\n\"$@\"\nsleep 1\ncp '{}' \"$out.sqlite\"\necho 'Generated:'",
+        fixture("nsys/nvfuser-matmul-2024.6.sqlite"),
+    )
+}
+
 /// Says when something ran, on the machine's clock in nanoseconds.
 const NOW: &str = "now() { read up rest < /proc/uptime; echo \"${up%.*}${up#*.}0000000\"; }";
 
@@ -106,11 +114,7 @@ fn rocprof_and_nsys_leave_files_on_clocks_of_their_own() {
         fixture("rocprof-v1/llamacpp-results.csv"),
         fixture("rocprof-v1/llamacpp-results.stats.csv"),
     );
-    let nsys = format!(
-        "[ \"$1\" = profile ] || exit 9\nwhile [ \"$1\" != --output ]; do shift; done\nout=$2; shift 2\necho 'Collecting data...'\n\"$@\"\nsleep 1\ncp '{}' \"$out.sqlite\"\necho 'Generated:'",
-        fixture("nsys/nvfuser-matmul-2024.6.sqlite"),
-    );
-    for (profiler, script) in [("rocprof", rocprof), ("nsys", nsys)] {
+    for (profiler, script) in [("rocprof", rocprof), ("nsys", nsys_script())] {
         let (home, search) = home_with(profiler, &script);
         let run = bench(&home, &search, profiler);
         assert_eq!(run.status, Some(0), "{run:#?}");

@@ -64,9 +64,14 @@ impl CaseInputs {
     }
 }
 
-/// Whether the profiler that is wanted is here, before anything is measured.
-pub(super) fn check_profiler(wanted: Option<Profiler>) -> Result<(), PrepareError> {
-    match wanted.and_then(profilers::find) {
+/// Whether the profiler that is wanted is here, before anything is measured here. On another machine it is looked for
+/// when that is reached.
+pub(super) fn check_profiler(
+    wanted: Option<Profiler>,
+    setups: &[Setup],
+) -> Result<(), PrepareError> {
+    let is_for_here = setups.is_empty() || setups.iter().any(|setup| !setup.is_elsewhere());
+    match wanted.filter(|_| is_for_here).and_then(profilers::find) {
         Some(wrapper) => profilers::program(wrapper)
             .map(|_| ())
             .map_err(PrepareError::Profiler),

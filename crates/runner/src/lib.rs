@@ -2,6 +2,7 @@
 //! which worker.
 
 pub mod again;
+pub mod agent;
 mod case_inputs;
 pub mod experiments;
 pub mod exporting;
@@ -21,5 +22,6 @@ pub mod run;
 pub mod schedule;
 pub mod shape_trial;
 mod variants;
+mod watched;
 pub mod watching;
 mod worker_memory_budget;

@@ -68,7 +68,7 @@ pub fn check(
         Err(error) => return refused(error),
     };
     let checked = machines(place, plan)
-        .and_then(|()| case_inputs::check_profiler(plan.profiling))
+        .and_then(|()| case_inputs::check_profiler(plan.profiling, &plan.setups))
         .and_then(|()| networks.inputs(plan));
     let sizes = refused_sizes(plan, offered, &networks);
     match checked {

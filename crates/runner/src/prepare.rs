@@ -45,7 +45,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
         engines::check(setup)?;
     }
     let not_remembered = programs::check(&place.paths, &request.setups, request.programs)?;
-    case_inputs::check_profiler(request.profiling)?;
+    case_inputs::check_profiler(request.profiling, &request.setups)?;
     let model = source::open(&request.model, &place.paths.cache)?;
     let ports = inspect::inputs(&model.proto)?;
     let sizes = &request.sizes;

@@ -1,5 +1,6 @@
 //! Sessions on disk: one readable file each, a journal while a run goes on, a folder for all.
 
+pub mod changes_tally;
 mod edit;
 pub mod examples;
 mod head;

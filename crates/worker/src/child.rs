@@ -32,8 +32,19 @@ use powerband_onnx::input_values;
 use powerband_onnx::samples::npy;
 use powerband_planning::engine_options;
 
-/// Speaks until its standard input closes.
+/// Measures models as it is asked, until its standard input closes.
 pub fn run() -> io::Result<()> {
+    let mut state = WorkerState::default();
+    serve(&mut |request| {
+        if runs_commands(&request) {
+            command::end_with_parent()?;
+        }
+        Ok(state.answer(request).unwrap_or_else(Reply::Refused))
+    })
+}
+
+/// Answers requests until its standard input closes.
+pub fn serve(answer: &mut dyn FnMut(Request) -> io::Result<Reply>) -> io::Result<()> {
     let mut out = private_stdout()?;
     // Should the parent die by SIGKILL, the kernel takes this process along, whatever it is doing.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).unwrap_or_default();
@@ -45,15 +56,9 @@ pub fn run() -> io::Result<()> {
         pid: Some(std::process::id()),
     };
     say(&mut out, &hello)?;
-    let mut state = WorkerState::default();
     for line in io::stdin().lock().lines() {
         let reply = match serde_json::from_str(&line?) {
-            Ok(request) => {
-                if runs_commands(&request) {
-                    command::end_with_parent()?;
-                }
-                state.answer(request).unwrap_or_else(Reply::Refused)
-            }
+            Ok(request) => answer(request)?,
             Err(error) => Reply::Refused(EngineError::Failed(format!(
                 "a request that makes no sense: {error}"
             ))),
@@ -138,6 +143,9 @@ impl Answers for WorkerState {
             });
         }
         match request {
+            Request::Agent(_) => Err(EngineError::Failed(
+                "a worker measures, and is no agent of a run".to_owned(),
+            )),
             Request::Probe { engine, runtime } => {
                 Ok(Reply::Probed(find(&engine)?.probe(runtime.as_deref())?))
             }

@@ -61,7 +61,7 @@ impl Counters {
     pub fn since(&self) -> Option<CpuContention> {
         let now = counted(&self.root, &self.cores)?;
         let counted_ns = self.at.elapsed().as_nanos() as u64;
-        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        let tick_ns = tick_ns();
         let ticks = |after: u64, before: u64| after.saturating_sub(before);
         let own = ticks(now.own, self.counted.own);
         Some(CpuContention {
@@ -99,20 +99,30 @@ fn counted(root: &Path, cores: &[usize]) -> Option<CpuCounts> {
     Some(CpuCounts {
         busy,
         stolen,
-        own: own_ticks(root)?,
+        own: own_ticks(&root.join("self"))?,
         switches: process::forced_switches(&root.join("self")).unwrap_or(0),
     })
 }
 
-/// From `pid (name) state …`, where the name may hold anything: fields 14 to 17, user and system, of this
-/// process and of the children that ended.
-fn own_ticks(root: &Path) -> Option<u64> {
-    let stat = fs::read_to_string(root.join("self/stat")).ok()?;
+/// Of a process and of its children that ended.
+fn own_ticks(process: &Path) -> Option<u64> {
+    let stat = fs::read_to_string(process.join("stat")).ok()?;
+    // `pid (name) state …`, where the name may hold anything: fields 14 to 17 are user and system time.
     let (_, after_name) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
     let field = |place: usize| fields.get(place)?.parse::<u64>().ok();
     let of_children = field(13).unwrap_or(0) + field(14).unwrap_or(0);
     Some(field(11)? + field(12)? + of_children)
+}
+
+fn tick_ns() -> u64 {
+    1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
+}
+
+/// Processor time that a process of this machine used so far, in nanoseconds; nothing where the system does not tell.
+pub fn used_ns(pid: u32) -> Option<u64> {
+    let process = Path::new("/proc").join(pid.to_string());
+    Some(own_ticks(&process)? * tick_ns())
 }
 
 #[cfg(test)]

@@ -322,7 +322,7 @@ pub fn run_to_end(
 
 /// Runs a process to its end within our own group, so that a signal to the group ends both. Returns what it
 /// wrote and how long it took, in nanoseconds.
-pub(crate) fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
+pub fn run_within_group(spec: &ProcessSpec) -> io::Result<(Finished, u64)> {
     let mut command = bare(spec);
     command.stdin(Stdio::null());
     let start = Instant::now();

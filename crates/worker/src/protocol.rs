@@ -15,8 +15,9 @@ use powerband_core::domain::case::{
 };
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::generation::Generation;
-use powerband_core::domain::plan::{Load, WarmUpRule};
+use powerband_core::domain::plan::{Load, Profiler, TimeLimits, WarmUpRule};
 use powerband_core::domain::point::Point;
+use powerband_core::domain::profile::Profile;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::TensorSpec;
@@ -186,6 +187,8 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         generate: Option<Generate>,
     },
+    /// Asked of this program on another machine alone, which is an agent of the run there.
+    Agent(AgentRequest),
     /// Run once and write each output as a NumPy file, `0.npy` and so on in the model's order.
     Save {
         /// Which case.
@@ -250,12 +253,99 @@ pub enum Reply {
         #[serde(default)]
         began_ns: Option<u64>,
     },
+    /// To `Agent`.
+    Agent(AgentReply),
     /// To `Observe`.
     Observed(Vec<OutputRange>),
     /// To `Close`.
     Closed,
     /// To any request: the engine cannot, or will not.
     Refused(EngineError),
+}
+
+/// What an agent on another machine is asked. Files lie in a folder of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AgentRequest {
+    /// Have a case run a few times, watched, and read what was seen.
+    Watch(Box<WatchOrder>),
+    /// Run one of the program's own commands to its end.
+    Command {
+        /// Its words.
+        words: Vec<String>,
+    },
+    /// Make a folder.
+    Folder {
+        /// Its name.
+        name: String,
+    },
+    /// Take a piece of a file.
+    Put {
+        /// The file.
+        to: String,
+        /// The place of its first byte.
+        from: u64,
+        /// The bytes in base64.
+        bytes: String,
+    },
+    /// Give a piece of a file back.
+    Take {
+        /// The file.
+        file: PathBuf,
+        /// The place of its first byte.
+        from: u64,
+    },
+}
+
+/// What an agent answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AgentReply {
+    /// To `Watch`.
+    Watched(Box<WatchedProfile>),
+    /// To `Command`.
+    Ended {
+        /// Whether it was successful.
+        success: bool,
+        /// What it wrote to standard error.
+        stderr: String,
+    },
+    /// To `Folder`: its whole path.
+    Folder(PathBuf),
+    /// To `Put`: the whole path of the file.
+    Stored(PathBuf),
+    /// To `Take`: bytes in base64; empty behind the end of the file.
+    Piece(String),
+}
+
+/// A case that is to be run once more, watched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WatchOrder {
+    pub case: WorkerCase,
+    /// What watches; the engine itself where it is nothing that is put around a worker.
+    pub profiler: Option<Profiler>,
+    pub setup: Setup,
+    /// The ONNX file.
+    pub model: PathBuf,
+    /// The model as the plan names it, for a worker that has networks of its own.
+    pub name: String,
+    /// The engine's library, or its interpreter.
+    pub runtime: Option<PathBuf>,
+    /// The inputs with every dimension known.
+    pub inputs: Vec<TensorSpec>,
+    /// Seed of their values.
+    pub seed: u64,
+    /// What each run asks of a language model.
+    pub generate: Option<Generate>,
+    pub limits: TimeLimits,
+}
+
+/// What was seen of a case, but for its timeline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WatchedProfile {
+    pub profile: Profile,
+    /// When its timeline begins, on the monotonic clock of its machine.
+    pub begins_ns: Option<u64>,
+    /// How the worker ended, where it did so badly.
+    pub death: Option<String>,
 }
 
 /// One output of a run.

@@ -128,6 +128,7 @@ impl WorkerShare {
             Request::Probe { .. }
             | Request::Examine { .. }
             | Request::Profile { .. }
+            | Request::Agent(_)
             | Request::Export { .. } => {}
         }
         own

@@ -295,6 +295,7 @@ fn case_of(request: &Request) -> Option<WorkerCase> {
         | Request::Load { .. }
         | Request::Examine { .. }
         | Request::Profile { .. }
+        | Request::Agent(_)
         | Request::Export { .. } => None,
     }
 }

@@ -38,6 +38,9 @@ pub(crate) struct InstallArgs {
     /// Which build: cpu, cuda, rocm, migraphx, openvino or directml.
     #[arg(long, value_name = "NAME", default_value = "cpu")]
     pub flavor: String,
+    /// The machine to install it on: a name of the settings, or a host of ssh [default: this one].
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
     /// Which version [default: the newest that pip offers].
     #[arg(long, value_name = "X.Y.Z")]
     pub version: Option<String>,

@@ -65,6 +65,13 @@ pub(crate) enum RemoteCommand {
     },
     /// Hold the connection open until it closes or is silent.
     Hold,
+    /// Say what the devices of setups reach, as it is kept.
+    Roofs {
+        /// The setups.
+        setups: Vec<String>,
+    },
+    /// Be an agent of a run until the connection closes.
+    Agent,
     /// Run the worker of a setup until the connection closes.
     Worker {
         /// The setup.

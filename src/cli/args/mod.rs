@@ -144,6 +144,8 @@ pub(crate) enum WorkerTask {
         #[arg(last = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// Be an agent of a run on another machine until standard input closes.
+    Agent,
     /// Keep cores or the memory busy until standard input closes.
     Neighbour {
         /// A thread on each of these logical processors.

@@ -14,6 +14,16 @@ pub(crate) struct PointArgs {
 }
 
 impl PointArgs {
+    /// The same as words of a command.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let batch = self.batch.map(|batch| format!("--batch={batch}"));
+        let at = self
+            .at
+            .iter()
+            .map(|(name, size)| format!("--at={name}={size}"));
+        batch.into_iter().chain(at).collect()
+    }
+
     /// Whether any point is left out.
     pub(crate) fn is_given(&self) -> bool {
         self.batch.is_some() || !self.at.is_empty()

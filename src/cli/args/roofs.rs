@@ -8,6 +8,7 @@ Examples:
   powerband roofs --show                           print what is kept, without measuring
   powerband roofs --again                          measure everything again
   powerband roofs --setup ort,precision=int8       what this setup's engine reaches as well
+  powerband roofs --on gpu1                        the same on another machine
 
 Roofs are measured once for each device and kept; they are measured again when the driver, the power
 limit, the library or the number of usable threads changes. Close other programs first: a roof whose
@@ -24,6 +25,9 @@ pub(crate) struct RoofsArgs {
     /// A setup whose engine is measured beside the usual ones; several times for several.
     #[arg(long = "setup", value_name = "SETUP")]
     pub setups: Vec<String>,
+    /// The machine: a name of the settings, or a host of ssh; they are kept over there [default: this one].
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -33,6 +33,8 @@ const REACH: f64 = 8.0;
 const ROOFLINE: f32 = 400.0;
 /// Between a point and the ring around it.
 const RING: f32 = 3.0;
+/// Half the width of the mark on the line that a node is held against.
+const LINE_MARK: f32 = 2.5;
 
 /// The user's input on a roofline.
 pub(crate) struct SketchInput {
@@ -68,6 +70,10 @@ pub(crate) fn roofline(ui: &mut Ui, id: &str, chart: &Roofline) -> SketchInput {
         let radius = spot.radius as f32 + RING;
         let stroke = Stroke::new(1.5, theme::roles(ui).text);
         painter.circle_stroke(sketch.pos(spot.at), radius, stroke);
+        if let Some(on_line) = spot.held_against {
+            painter.line_segment([sketch.pos(spot.at), sketch.pos(on_line)], stroke);
+            painter.circle_filled(sketch.pos(on_line), LINE_MARK, stroke.color);
+        }
     }
     let said = cursor.and_then(|node| chart.node_text(node));
     let said = said.unwrap_or_default().replace('\n', ", ");
@@ -111,7 +117,7 @@ fn cursor(
     let known: Option<usize> = ui.data(|data| data.get_temp(memory));
     let is_drawn = |node: &usize| spot_of(placed, *node).is_some();
     let first = placed.spots.first().map(|spot| spot.node);
-    let selected = || chart.selected.filter(is_drawn);
+    let selected = || chart.drawn_as(chart.selected?).filter(is_drawn);
     let now = known.filter(is_drawn).or_else(selected);
     let now = now.or(first)?;
     if !is_focused {

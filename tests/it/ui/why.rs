@@ -1,7 +1,7 @@
 //! Why a case is slow, in the window: points, rows and slices that are selected together, a bar that adds up, and
 //! what is said where nothing is known.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use powerband_app::action::{Action, Kernels, Sessions, Shell, Why};
 use powerband_app::library::examples;
@@ -20,6 +20,7 @@ use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::trace::SliceKind;
 use powerband_core::domain::work::{NumberFormat, Work};
 use powerband_findings::analysis::limits::bound::Bound;
+use powerband_store::session_file;
 
 use super::data;
 use super::instances;
@@ -355,6 +356,33 @@ fn a_trace_of_another_machine_is_answered_and_painted() {
         album.take(&mut desk, &format!("why-kineto-{word}"));
     }
     album.close();
+}
+
+/// The guide's pictures of networks that are limited by one thing each, as they were measured.
+#[test]
+fn networks_of_four_kinds_are_answered_and_painted() {
+    let mut album = Album::open();
+    for limit in ["memory", "launch", "serial", "cache"] {
+        let file = format!("tests/fixtures/why/{limit}.ron");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let asked = session_file::read(&file).expect("a session").session;
+        let mut desk = desk_of(&[asked]);
+        let found = desk.app().profile.why.found.result.clone();
+        let answer = found.and_then(|found| found.answer).expect("an answer");
+        let limits: Vec<&str> = answer.limits.iter().map(|limit| limit.title()).collect();
+        assert_eq!(limits, [limit], "{answer:?}");
+        desk.see("Half the threads take");
+        for (theme, word) in THEMES {
+            desk.act(Action::Shell(Shell::Theme(theme)));
+            desk.steps(3);
+            if let Some(album) = &mut album {
+                album.take(&mut desk, &format!("why-{limit}-{word}"));
+            }
+        }
+    }
+    if let Some(album) = album {
+        album.close();
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub(crate) mod action;
 mod ask;
 pub(crate) mod commands;
 pub(crate) mod palette;
+pub mod tally;
 mod update;
 mod work;
 

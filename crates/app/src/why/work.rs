@@ -1,6 +1,6 @@
 //! Finds what limits a case, on a background thread.
 
-use super::{WhyResult, WhySubject};
+use super::{WhyResult, WhySubject, tally};
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::limits::answer::ExplainedCase;
@@ -14,9 +14,12 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
     let roofs = roofs_file::for_session(session, paths);
     let ExplainedCase {
         limits,
-        tried,
+        mut tried,
         answer,
     } = ExplainedCase::new(session, looking.profile, &roofs);
+    if let Some(tried) = &mut tried {
+        tally::remember_and_count(paths, session, tried);
+    }
     let roofline = limits
         .as_ref()
         .map_or_else(Roofline::default, figure::roofline_chart);

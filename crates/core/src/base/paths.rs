@@ -43,6 +43,8 @@ pub struct Paths {
     pub roofs: PathBuf,
     /// Programs that this user started through setups: see `powerband-store`'s `programs`.
     pub programs: PathBuf,
+    /// What experiments brought here: see `powerband-store`'s `changes_tally`.
+    pub changes: PathBuf,
     /// The settings file.
     pub settings: PathBuf,
 }
@@ -61,6 +63,7 @@ impl Paths {
                 cache: dirs.cache_dir().to_path_buf(),
                 roofs: dirs.data_dir().join("roofs"),
                 programs: dirs.data_dir().join("programs.ron"),
+                changes: dirs.data_dir().join("changes.ron"),
                 settings: dirs.config_dir().join("settings.ron"),
             },
         )
@@ -74,6 +77,7 @@ impl Paths {
             cache: home.join("cache"),
             roofs: home.join("roofs"),
             programs: home.join("programs.ron"),
+            changes: home.join("changes.ron"),
             settings: home.join("settings.ron"),
         }
     }

@@ -70,9 +70,17 @@ pub struct Round {
     /// How much later than the first of several copies the last one began, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_within_ns: Option<u64>,
+    /// How long it was measured for nothing before, because other programs worked, in nanoseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ns: u64,
     /// How its case was warmed up for it, where the worker was started anew; that of the first start is the case's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 /// Who else used the processor during a round. The kernel counts in ticks of some milliseconds, so
@@ -89,6 +97,17 @@ pub struct CpuContention {
     pub others_ns: u64,
     /// Processor time that a hypervisor gave to other machines, in nanoseconds, all processors together.
     pub stolen_ns: u64,
+}
+
+/// Of this many cores that others use on average a round is disturbed.
+const DISTURBED_CORES: f64 = 0.2;
+
+impl CpuContention {
+    /// Whether others used more of the processor than a quiet machine's own programs do.
+    pub fn is_disturbed(&self) -> bool {
+        let taken = (self.others_ns + self.stolen_ns) as f64;
+        taken > DISTURBED_CORES * self.counted_ns as f64
+    }
 }
 
 /// Durations and memory before the first measured sample.

@@ -21,6 +21,8 @@ pub enum ExperimentChange {
     HalfPrecision,
     /// Eight-bit integers.
     EightBits,
+    /// Another engine, or another provider of the same one.
+    AnotherEngine,
     /// Optimisation of the graph is off.
     OptimisationOff,
     /// The run is captured once as a graph and replayed.
@@ -37,13 +39,14 @@ pub enum ExperimentChange {
 
 impl ExperimentChange {
     /// Every one, in the order in which they are shown.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::HalfThreads,
         Self::TwiceThreads,
         Self::StreamingNeighbour,
         Self::ComputingNeighbour,
         Self::HalfPrecision,
         Self::EightBits,
+        Self::AnotherEngine,
         Self::OptimisationOff,
         Self::GraphCapture,
         Self::BoundInput,
@@ -61,6 +64,7 @@ impl ExperimentChange {
             Self::ComputingNeighbour => "beside a computing load",
             Self::HalfPrecision => "half precision",
             Self::EightBits => "int8",
+            Self::AnotherEngine => "another engine",
             Self::OptimisationOff => "optimisation off",
             Self::GraphCapture => "graph capture",
             Self::BoundInput => "bound input",
@@ -79,6 +83,7 @@ impl ExperimentChange {
             Self::ComputingNeighbour => "computing-neighbour",
             Self::HalfPrecision => "half-precision",
             Self::EightBits => "int8",
+            Self::AnotherEngine => "another-engine",
             Self::OptimisationOff => "optimisation-off",
             Self::GraphCapture => "graph-capture",
             Self::BoundInput => "bound-input",
@@ -86,6 +91,14 @@ impl ExperimentChange {
             Self::UnspunThreads => "unspun-threads",
             Self::ClockCap => "clock-cap",
         }
+    }
+
+    /// Whether it tells what limits a case and cannot be kept: fewer threads, loads beside it.
+    pub fn is_probe(self) -> bool {
+        matches!(
+            self,
+            Self::HalfThreads | Self::StreamingNeighbour | Self::ComputingNeighbour
+        )
     }
 
     /// Whether it tells what limits a case; others tell what a change would bring.

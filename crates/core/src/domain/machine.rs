@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
+use super::roofs::Roofs;
 use crate::base::humanize;
 
 /// A machine that the user gave a name.
@@ -39,6 +40,9 @@ pub struct RemoteMachine {
     /// How its clock compares with this machine's.
     #[serde(default)]
     pub clock: ClockOffset,
+    /// What its devices were measured to reach, as it knew when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roofs: Vec<Roofs>,
 }
 
 impl RemoteMachine {

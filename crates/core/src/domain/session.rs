@@ -240,6 +240,12 @@ impl Session {
         tracks.filter(move |(_, track)| track.device.machine.as_deref() == machine)
     }
 
+    /// What the devices of a setup's machine reach: its own, where that is another machine, else these of this one.
+    pub fn roofs_of<'a>(&'a self, setup: usize, here: &'a [Roofs]) -> &'a [Roofs] {
+        self.machine_of(setup)
+            .map_or(here, |machine| machine.roofs.as_slice())
+    }
+
     /// The circumstances of a setup's machine.
     pub fn environment_of(&self, setup: usize) -> &Environment {
         self.machine_of(setup)

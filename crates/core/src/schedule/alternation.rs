@@ -7,6 +7,7 @@
 use crate::domain::experiment::{Experiment, ExperimentChange, Experiments};
 use crate::domain::plan::{MeasureRule, PresetName, WarmUpRule};
 use crate::stats::ratio::Estimate;
+use crate::stats::student;
 
 /// Turns are spread over at least so many starts of the workers.
 pub const LEAST_STARTS: u32 = 3;
@@ -16,6 +17,13 @@ pub const SWITCH_MS: u64 = 120;
 const TURN_RUNS: u64 = 6;
 const TURN_MS: u64 = 100;
 const LONGEST_TURN_MS: u64 = 1_000;
+/// A turn waits so long at most for other programs to rest, and all turns together so large a part of the time.
+const LONGEST_WAIT_NS: u64 = 3_000_000_000;
+const WAITED_PART: u64 = 2;
+/// Effects differ by about so much from start to start, as a logarithm; that is known as well as so many starts would
+/// show it.
+const STARTS_DIFFER: f64 = 0.05;
+const KNOWN_AS_STARTS: f64 = 3.0;
 /// An effect is absent where its whole interval is within this share of none.
 const ABSENT_WITHIN: f64 = 0.1;
 /// Work that is shared among threads takes at least so many times as long on half of them, work that is not at most
@@ -33,10 +41,18 @@ pub fn budget_s(preset: PresetName) -> u64 {
     }
 }
 
+/// How long a turn is measured anew while other programs work, where so much of the time for experiments went to that
+/// already; both in nanoseconds.
+pub fn patience_ns(budget_s: Option<u64>, waited_ns: u64) -> u64 {
+    let all_ns = budget_s.unwrap_or(0) * 1_000_000_000 / WAITED_PART;
+    all_ns.saturating_sub(waited_ns).min(LONGEST_WAIT_NS)
+}
+
 /// The rule of turns: each is a round of the cases that take part.
 pub fn turn_rule(preset: PresetName, turns: Option<u32>, usual: &MeasureRule) -> MeasureRule {
+    // Few for each start: what differs most is one start from the next.
     let turns = turns.unwrap_or(match preset {
-        PresetName::Quick => 9,
+        PresetName::Quick => 6,
         PresetName::Standard => 18,
         PresetName::Publish => 36,
     });
@@ -117,15 +133,30 @@ pub fn turn_groups(experiments: &Experiments) -> Vec<TurnGroup> {
     groups
 }
 
+/// Half the 95 % interval of an effect, as a logarithm. Few starts tell little of how much starts differ, so that what
+/// other cases showed of that is taken in, as prior of a variance.
+pub fn half_width(effect: &Estimate) -> f64 {
+    if effect.starts < 2 {
+        return effect.half_width();
+    }
+    let starts = f64::from(effect.starts);
+    let seen = effect.error.powi(2) * starts;
+    let freedom = effect.freedom + KNOWN_AS_STARTS;
+    let usual = KNOWN_AS_STARTS * STARTS_DIFFER.powi(2);
+    let variance = (effect.freedom * seen + usual) / freedom;
+    student::t975(freedom) * (variance / starts).sqrt()
+}
+
 /// Whether more turns would change nothing about what an effect tells: it is absent, or clear of what it is held
 /// against on one side.
 pub fn is_settled(change: ExperimentChange, effect: &Estimate) -> bool {
-    let interval = effect.interval();
-    let (low, high) = match change {
+    let half = half_width(effect);
+    let ln = match change {
         // Held against each other as the larger number of threads against the smaller one.
-        ExperimentChange::TwiceThreads => (interval.low, interval.high),
-        _ => (1.0 / interval.high, 1.0 / interval.low),
+        ExperimentChange::TwiceThreads => effect.ln,
+        _ => -effect.ln,
     };
+    let (low, high) = ((ln - half).exp(), (ln + half).exp());
     let is_of_threads = matches!(
         change,
         ExperimentChange::HalfThreads | ExperimentChange::TwiceThreads
@@ -208,8 +239,17 @@ mod tests {
         let rule = turn_rule(PresetName::Quick, None, &usual);
         assert_eq!(
             (rule.rounds, rule.min_time_ms, rule.spacing),
-            (9, 900, None)
+            (6, 600, None)
         );
         assert_eq!(turn_rule(PresetName::Quick, Some(2), &usual).rounds, 2);
+    }
+
+    #[test]
+    fn a_turn_waits_for_others_within_half_of_the_time() {
+        let second = 1_000_000_000;
+        assert_eq!(patience_ns(Some(20), 0), 3 * second);
+        assert_eq!(patience_ns(Some(20), 9 * second), second);
+        assert_eq!(patience_ns(Some(20), 12 * second), 0);
+        assert_eq!(patience_ns(None, 0), 0);
     }
 }

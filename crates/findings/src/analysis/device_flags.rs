@@ -9,6 +9,8 @@ use powerband_core::domain::telemetry::{
     DeviceKind, DeviceLoss, DeviceTelemetry, Quantity, Throttle, TimeSpan,
 };
 
+/// The flag of a device that was slowed down.
+pub const THROTTLED: &str = "throttled";
 /// A device that was slowed down in a smaller share of the readings gets no flag.
 const LEAST_SHARE: f64 = 0.1;
 /// Below this share of its highest clock a busy card is slow.
@@ -40,7 +42,7 @@ pub fn case_device_flags(session: &Session, case: &Case) -> Vec<Flag> {
 
 fn throttled(weight: FlagSeverity, evidence: String, advice: String) -> Flag {
     Flag {
-        name: "throttled",
+        name: THROTTLED,
         weight,
         evidence,
         advice,

@@ -25,11 +25,11 @@ pub struct NodeClass {
     pub share: f64,
 }
 
-/// A node or a kernel.
+/// A node or a kernel, or several that are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RooflinePoint {
-    /// Its place among the nodes.
-    pub node: usize,
+    /// Their places among the nodes.
+    pub nodes: Vec<usize>,
     /// Its name, short.
     pub name: String,
     /// Its class, by its place in the list.
@@ -40,6 +40,8 @@ pub struct RooflinePoint {
     pub per_s: f64,
     /// Its share of the time, from 0 to 1.
     pub share: f64,
+    /// Operations a second of the line that it is held against, where it stands.
+    pub held_against: Option<f64>,
     /// About it, in lines.
     pub tooltip: String,
 }
@@ -130,9 +132,15 @@ impl Roofline {
         highest(&self.roofs, unit)
     }
 
+    /// The first of the nodes that a node is drawn with.
+    pub fn drawn_as(&self, node: usize) -> Option<usize> {
+        let dot = self.dots.iter().find(|dot| dot.nodes.contains(&node))?;
+        dot.nodes.first().copied()
+    }
+
     /// The tooltip of a node.
     pub fn node_text(&self, node: usize) -> Option<&str> {
-        let dot = self.dots.iter().find(|dot| dot.node == node)?;
+        let dot = self.dots.iter().find(|dot| dot.nodes.contains(&node))?;
         Some(&dot.tooltip)
     }
 }
@@ -207,12 +215,13 @@ pub(crate) mod testing {
             share,
         };
         let dot = |node, name: &str, class, intensity, per_s, share| RooflinePoint {
-            node,
+            nodes: vec![node],
             name: name.to_owned(),
             class,
             intensity,
             per_s,
             share,
+            held_against: None,
             tooltip: format!("{name} in words"),
         };
         Roofline::new(

@@ -2,7 +2,7 @@
 
 use super::document::Block;
 use crate::analysis::limits::Limits;
-use crate::analysis::limits::answer::{CaseAnswer, ExplainedCase};
+use crate::analysis::limits::answer::{self, CaseAnswer, EvidenceLine, ExplainedCase};
 use crate::analysis::limits::hypotheses::CaseLimit;
 use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
@@ -42,6 +42,7 @@ pub(super) fn answer_and_costs(found: &ExplainedCase) -> Vec<Vec<Block>> {
             .as_ref()
             .map(|answer| Block::paragraph(certainty(answer))),
     );
+    answer.extend(Block::list(found.answer.iter().flat_map(part_texts)));
     let evidence = found.answer.iter().flat_map(evidence_texts);
     let evidence = Block::titled_list("What it rests on", evidence);
     let Some(tried) = &found.tried else {
@@ -70,27 +71,42 @@ pub fn certainty(answer: &CaseAnswer) -> String {
     format!("How sure that is: {}.", likely.join(", "))
 }
 
+/// What limits each part of the run, with how sure that is.
+pub fn part_texts(answer: &CaseAnswer) -> Vec<String> {
+    let parts = answer.parts.iter();
+    parts
+        .map(|part| {
+            let sure = answer::certainty_text(part.certainty);
+            let sure = Some(sure).filter(|_| !part.limits.is_empty());
+            let sure = sure.map_or_else(String::new, |sure| format!(" ({sure})"));
+            format!("{}{sure}", part.sentence)
+        })
+        .collect()
+}
+
 /// What an answer rests on, a text for each observation.
 pub fn evidence_texts(answer: &CaseAnswer) -> Vec<String> {
+    answer.evidence.iter().map(evidence_text).collect()
+}
+
+/// An observation, with what it speaks for.
+pub fn evidence_text(line: &EvidenceLine) -> String {
     let names = |limits: &[CaseLimit]| {
         let names: Vec<&str> = limits.iter().map(|limit| limit.title()).collect();
         names.join(", ")
     };
-    let lines = answer.evidence.iter().map(|line| {
-        let mut said: Vec<String> = Vec::new();
-        if (1..=FEW).contains(&line.speaks_for.len()) {
-            said.push(format!("for {}", names(&line.speaks_for)));
-        }
-        if (1..=FEW).contains(&line.speaks_against.len()) || said.is_empty() {
-            let against = names(&line.speaks_against);
-            said.extend((!against.is_empty()).then(|| format!("against {against}")));
-        }
-        if said.is_empty() {
-            return line.sentence.clone();
-        }
-        format!("{} Speaks {}.", line.sentence, said.join(", "))
-    });
-    lines.collect()
+    let mut said: Vec<String> = Vec::new();
+    if (1..=FEW).contains(&line.speaks_for.len()) {
+        said.push(format!("for {}", names(&line.speaks_for)));
+    }
+    if (1..=FEW).contains(&line.speaks_against.len()) || said.is_empty() {
+        let against = names(&line.speaks_against);
+        said.extend((!against.is_empty()).then(|| format!("against {against}")));
+    }
+    if said.is_empty() {
+        return line.sentence.clone();
+    }
+    format!("{} Speaks {}.", line.sentence, said.join(", "))
 }
 
 /// What is known of the nodes.

@@ -9,6 +9,7 @@ use crate::analysis::comparison::{CasePair, Comparison};
 use crate::analysis::fleet::{Effects, Fleet};
 use crate::analysis::journey::Journey;
 use crate::analysis::limits::Limits;
+use crate::analysis::limits::answer::{CaseAnswer, ExplainedCase};
 use crate::analysis::limits::session_limits::SessionLimits;
 use crate::analysis::limits::speed_of_light::LightRow;
 use crate::analysis::lint::LintFinding;
@@ -98,8 +99,8 @@ pub(super) fn profile_limits(limits: &Limits) -> Vec<Block> {
     blocks
 }
 
-/// The worst findings of a session, against the roofs that were known when it was measured; nothing where there are
-/// none.
+/// What limits the cases of a session, then its worst findings, against the roofs that were known when it was measured;
+/// nothing where there are none.
 pub(super) fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     let found = SessionLimits::new(session, rows, &session.roofs);
     let worst = found.worst(session, FINDINGS);
@@ -117,7 +118,27 @@ pub(super) fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> 
     let said = worst
         .into_iter()
         .map(|(name, finding)| format!("{name}: {}", finding.full_text()));
-    Block::titled_list("What limits it most", unjudged.chain(said))
+    let answers = profile_answers(session);
+    Block::titled_list(
+        "What limits it most",
+        answers.into_iter().chain(unjudged).chain(said),
+    )
+}
+
+/// What limits each case that was profiled, where that is settled. Where experiments tell it, it stands with them.
+fn profile_answers(session: &Session) -> Vec<String> {
+    if session.plan.experiments.is_some() {
+        return Vec::new();
+    }
+    let profiles = 0..session.profiles.len();
+    let answers = profiles.filter_map(|profile| {
+        let found = ExplainedCase::new(session, Some(profile), &session.roofs);
+        let answer = found.answer.filter(CaseAnswer::is_settled)?;
+        let title = found.limits?.title;
+        let sure = answer.certainty_text();
+        Some(format!("{title}: {} ({sure})", answer.sentence))
+    });
+    answers.take(FINDINGS).collect()
 }
 
 /// The optimisation steps of a session with what to know about them, then the least that its network can take here.

@@ -100,6 +100,11 @@ pub struct SetupMachine {
 }
 
 impl SetupMachine {
+    /// Whether an argument like `--on` can name it; words in front of a command cannot.
+    pub fn can_be_named(&self) -> bool {
+        self.name != via_name(&self.target)
+    }
+
     /// The machine that a text means: a name of the settings, or `ssh:HOST`. Nothing for this machine.
     pub fn find(text: &str, known: &[NamedMachine]) -> Result<Option<Self>, String> {
         let named = known.iter().find(|machine| machine.name == text);
@@ -177,11 +182,16 @@ fn both() -> String {
     "where= and via= exclude each other; give one of them".to_owned()
 }
 
+/// What a machine behind words in front of a command is called.
+fn via_name(words: &str) -> String {
+    format!("via {words}")
+}
+
 fn via_machine(words: &str) -> Result<SetupMachine, String> {
     let transport: &'static dyn Transport = &via::Via;
     transport.check(words)?;
     Ok(SetupMachine {
-        name: format!("via {words}"),
+        name: via_name(words),
         transport,
         target: words.to_owned(),
         before: String::new(),

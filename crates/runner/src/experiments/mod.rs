@@ -3,10 +3,12 @@
 //! What they cost is evidence of what limits the case, which `analysis/limits/answer.rs` of the findings says. To add one:
 //! a variant of `ExperimentChange`, a file here, and a line in `ALL`.
 
+mod another_engine;
 mod bound_input;
 mod clock_cap;
 mod derivation;
 mod eight_bits;
+pub mod elsewhere;
 mod graph_capture;
 mod half_precision;
 mod half_threads;
@@ -41,6 +43,7 @@ const ALL: &[Derivation] = &[
     neighbours::COMPUTING,
     half_precision::HALF_PRECISION,
     eight_bits::EIGHT_BITS,
+    another_engine::ANOTHER_ENGINE,
     optimisation_off::OPTIMISATION_OFF,
     graph_capture::GRAPH_CAPTURE,
     bound_input::BOUND_INPUT,
@@ -165,7 +168,7 @@ fn request(
     let engine = engines::check(setup).map_err(|error| error.to_string())?;
     if setup.is_elsewhere() {
         return Err(format!(
-            "{setup} runs on another machine, and experiments are made on this one alone; run powerband why over there"
+            "{setup} runs on another machine, and the window makes experiments on this one; powerband why MODEL --setup {setup} makes them over there"
         ));
     }
     if setup.has_neighbour() {

@@ -11,6 +11,9 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::telemetry::{
+    DeviceLoss, DeviceReading, DeviceTelemetry, Telemetry, TimeSpan, WatchedDevice,
+};
 use powerband_store::{journal, library, session_file, trace_file};
 use powerband_worker::slurm::JobEnd;
 
@@ -65,6 +68,8 @@ pub fn collect(
         }
     }
     session_file::write(&path, &session).map_err(|error| unwritable(&error))?;
+    // Nothing of the jobs goes before what was made of them can be read.
+    session_file::read(&path).map_err(|error| unwritable(&error))?;
     let left = record.remove(paths).err();
     let left = left.map(|error| format!("{} stays: {error}", record.folder.display()));
     Ok(CollectedRun {
@@ -101,7 +106,17 @@ fn take_part(
         }
         return Ok(());
     };
-    for case in measured.cases {
+    let mut machine = machine_of_part(record, number, part, &measured.environment);
+    machine.roofs = measured.roofs;
+    // What was measured on one machine is on one clock: jobs that came to it one after the other follow each other.
+    let later_ns = match known_machine(session, &machine) {
+        Some(_) => session.elapsed_ns,
+        None => 0,
+    };
+    for mut case in measured.cases {
+        for round in &mut case.rounds {
+            round.started_ns += later_ns;
+        }
         let key = whole_key(case.key(), &part.setups);
         let outcome = ended(case.outcome.clone(), state);
         if let Some(slot) = session.cases.iter_mut().find(|slot| slot.key() == key) {
@@ -142,31 +157,88 @@ fn take_part(
             session.warnings.push(warning);
         }
     }
-    session.elapsed_ns = session.elapsed_ns.max(measured.elapsed_ns);
-    if record.parts.len() == 1 {
-        session.telemetry = measured.telemetry;
-    }
-    let machine = machine_of_part(record, number, part, &measured.environment);
+    session.elapsed_ns = session.elapsed_ns.max(later_ns + measured.elapsed_ns);
     if record.parts.iter().all(|other| other.setups == part.setups) {
         session.environment = machine.environment.clone();
-        session.roofs = measured.roofs;
     }
-    add_machine(session, machine, &part.job);
+    let name = add_machine(session, machine, &part.job);
+    take_readings(session, &measured.telemetry, &name, later_ns);
     Ok(())
 }
 
-/// Adds a machine that is not there yet, under a name of its own.
-fn add_machine(session: &mut Session, machine: RemoteMachine, job: &str) {
-    let is_known =
-        |known: &RemoteMachine| known.host == machine.host && known.setups == machine.setups;
-    if !session.machines.iter().any(is_known) {
-        let is_taken = |known: &RemoteMachine| known.name == machine.name;
-        let name = if session.machines.iter().any(is_taken) {
-            format!("{}, job {}", machine.name, job)
-        } else {
-            machine.name.clone()
+/// A machine that is there already, by what it is called.
+fn known_machine(session: &Session, machine: &RemoteMachine) -> Option<String> {
+    let mut known = session.machines.iter();
+    let known = known.find(|known| known.host == machine.host && known.setups == machine.setups)?;
+    Some(known.name.clone())
+}
+
+/// Adds a machine that is not there yet, under a name of its own, which is returned.
+fn add_machine(session: &mut Session, machine: RemoteMachine, job: &str) -> String {
+    if let Some(name) = known_machine(session, &machine) {
+        return name;
+    }
+    let is_taken = |known: &RemoteMachine| known.name == machine.name;
+    let name = if session.machines.iter().any(is_taken) {
+        format!("{}, job {}", machine.name, job)
+    } else {
+        machine.name.clone()
+    };
+    let added = name.clone();
+    session.machines.push(RemoteMachine { name, ..machine });
+    added
+}
+
+/// Adds what the devices of a job's machine said, so much later than that job has it.
+fn take_readings(session: &mut Session, readings: &Telemetry, machine: &str, later_ns: u64) {
+    let here = &mut session.telemetry;
+    let named = |track: &DeviceTelemetry| WatchedDevice {
+        machine: Some(machine.to_owned()),
+        ..track.device.clone()
+    };
+    let is_later = here
+        .asked
+        .last()
+        .is_none_or(|asked| asked.from_ns < later_ns);
+    let devices = readings.tracks.iter().map(named);
+    if is_later {
+        let (devices, missing) = (devices.collect(), readings.missing.clone());
+        here.watch(later_ns, readings.rate_hz, devices, missing);
+        here.idle.extend(readings.idle.iter().map(|span| TimeSpan {
+            from_ns: span.from_ns + later_ns,
+            to_ns: span.to_ns + later_ns,
+        }));
+    } else {
+        // Machines beside each other have the same clock here.
+        here.tracks.extend(devices.map(DeviceTelemetry::new));
+    }
+    for track in &readings.tracks {
+        let Some(device) = here.place(&named(track)) else {
+            continue;
         };
-        session.machines.push(RemoteMachine { name, ..machine });
+        let moments = track.times_ns.iter().enumerate();
+        let moments: Vec<DeviceReading> = moments
+            .map(|(place, at_ns)| DeviceReading {
+                device,
+                at_ns: at_ns + later_ns,
+                values: track
+                    .channels
+                    .iter()
+                    .filter_map(|channel| Some((channel.quantity, (*channel.values.get(place)?)?)))
+                    .collect(),
+            })
+            .collect();
+        here.take(&moments);
+        for lost in track.losses() {
+            let at_ns = lost.at_ns + later_ns;
+            here.lose(
+                device,
+                DeviceLoss {
+                    at_ns,
+                    ..lost.clone()
+                },
+            );
+        }
     }
 }
 

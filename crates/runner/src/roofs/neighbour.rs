@@ -16,6 +16,7 @@ use super::processor::cores;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::roofs::Access;
 use powerband_core::domain::work::NumberFormat;
+use powerband_worker::cpu_contention;
 use powerband_worker::process::{ChildProcess, Incoming};
 
 /// The resource that a background load uses.
@@ -69,6 +70,11 @@ impl BackgroundLoad {
     pub fn switch_to(&mut self, kind: Option<BackgroundLoadKind>) -> io::Result<()> {
         self.process
             .send(kind.map_or(REST, BackgroundLoadKind::name))
+    }
+
+    /// Processor time that it used so far, in nanoseconds, where the system tells.
+    pub fn used_ns(&self) -> Option<u64> {
+        cpu_contention::used_ns(self.process.id())
     }
 
     /// Whether it still works: it may have been killed for the memory that it takes.

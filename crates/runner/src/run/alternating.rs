@@ -2,6 +2,7 @@
 //! where the change is a load beside it, over several starts of the workers.
 
 use super::ActiveRun;
+use super::measured_round::AskedRound;
 use crate::roofs::neighbour::BackgroundLoad;
 use crate::schedule;
 use powerband_core::domain::case::{Case, CaseKey};
@@ -199,7 +200,23 @@ impl ActiveRun<'_, '_> {
         let warm_up = self.session.case(by).and_then(|case| case.warm_up.clone());
         let rule = schedule::turn(&self.request.beginning.plan.measure, warm_up.as_ref());
         let beside = load.as_mut().filter(|_| kind.is_some());
-        self.measure_round(case, by, turn, rule, beside)
+        let asked = AskedRound {
+            case,
+            by,
+            round: turn,
+            rule,
+            patience_ns: self.patience_ns(),
+        };
+        self.measure_round(&asked, beside)
+    }
+
+    /// How long the next turn may wait for a quiet moment.
+    fn patience_ns(&self) -> u64 {
+        let experiments = self.request.beginning.plan.experiments.as_ref();
+        let budget_s = experiments.and_then(|experiments| experiments.budget_s);
+        let rounds = self.session.cases.iter().flat_map(|case| &case.rounds);
+        let waited_ns = rounds.map(|round| round.waited_ns).sum();
+        alternation::patience_ns(budget_s, waited_ns)
     }
 
     /// Whether a group has two sides that can be measured.

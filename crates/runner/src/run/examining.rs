@@ -92,7 +92,7 @@ impl ActiveRun<'_, '_> {
         match answer? {
             Reply::Examined(examination) => {
                 if let Some(ending) = examiner.end() {
-                    self.warn_of_death(setup, "after its graph was examined", &ending);
+                    self.warn_of_death(setup, &ending.sentence("after its graph was examined"));
                 }
                 Ok(*examination)
             }

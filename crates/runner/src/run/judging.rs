@@ -11,6 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::{ActiveRun, model_file};
+use crate::agent::Agent;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::accuracy::{Accuracy, HitCount, OutputDistance};
@@ -81,7 +82,6 @@ impl ActiveRun<'_, '_> {
             .filter(|setup| !self.session.accuracies.contains_key(setup))
             .filter(is_measured)
             .collect();
-        let wanted = self.without_elsewhere(wanted);
         let wanted = self.without_requests(wanted);
         // A setup may have a batch size of its own; where there is none for all, the others are judged.
         let fits = |setup: &usize, point| {
@@ -282,14 +282,35 @@ impl ActiveRun<'_, '_> {
             .get(&case)
             .and_then(|specs| specs.clone().ok());
         let feed = feed.converted_to(&specs.unwrap_or_default(), &folder)?;
-        feed.run(case, &folder, |request| {
-            self.ask(setup, request, limit).map_err(|error| {
+        let ask = |run: &mut Self, request: &Request| {
+            run.ask(setup, request, limit).map_err(|error| {
                 if !error.leaves_worker_usable() {
-                    self.forget_worker(setup);
+                    run.forget_worker(setup);
                 }
                 error.to_string()
             })
-        })
+        };
+        let Some((spec, _)) = self.agent_there(setup)? else {
+            return feed.run(case, &folder, |request| ask(self, request));
+        };
+        let (limits, stop) = (
+            self.request.beginning.plan.limits.clone(),
+            self.stop.clone(),
+        );
+        let mut nothing = || ();
+        let mut agent = Agent::start(&spec, &limits, &stop, &mut nothing)?;
+        let there = feed.sent_by(&mut agent)?;
+        let outputs = there.run_in(case, &mut |name| agent.folder(name), |request| {
+            ask(self, request)
+        })?;
+        let outputs = outputs.iter().enumerate();
+        outputs
+            .map(|(number, file)| {
+                let to = folder.join(format!("{number}.npy"));
+                agent.fetch(file, &to)?;
+                Ok(to)
+            })
+            .collect()
     }
 }
 
@@ -429,18 +450,43 @@ impl AccuracyInputs {
         Ok(feed)
     }
 
-    /// Has a worker compute every batch; the files of the first output.
+    /// The same inputs on another machine, sent to its agent, with which they go.
+    fn sent_by(&self, agent: &mut Agent<'_>) -> Result<Self, String> {
+        let mut there = self.clone();
+        for (number, batch) in there.batches.iter_mut().enumerate() {
+            for (place, file) in batch.files.iter_mut().enumerate() {
+                *file = agent.put(file, &format!("inputs/{number}-{place}.npy"))?;
+            }
+        }
+        Ok(there)
+    }
+
+    /// Has a worker compute every batch; the files of the first output, in a folder here.
     fn run(
         &self,
         case: CaseKey,
         folder: &Path,
+        ask: impl FnMut(&Request) -> Result<Reply, String>,
+    ) -> Result<Vec<PathBuf>, String> {
+        let mut made = |name: &str| {
+            let path = folder.join(name);
+            fs::create_dir_all(&path).map_err(|error| error.to_string())?;
+            Ok(path)
+        };
+        self.run_in(case, &mut made, ask)
+    }
+
+    /// The same in folders that are made by name, wherever the worker is.
+    fn run_in(
+        &self,
+        case: CaseKey,
+        made: &mut dyn FnMut(&str) -> Result<PathBuf, String>,
         mut ask: impl FnMut(&Request) -> Result<Reply, String>,
     ) -> Result<Vec<PathBuf>, String> {
         let mut firsts = Vec::with_capacity(self.batches.len());
         let case = case.into();
         for (number, batch) in self.batches.iter().enumerate() {
-            let folder = folder.join(number.to_string());
-            fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+            let folder = made(&number.to_string())?;
             ask(&Request::Open {
                 case,
                 inputs: self.inputs.clone(),

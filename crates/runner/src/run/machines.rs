@@ -9,6 +9,7 @@ use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::queue::QueueState;
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_planning::transport::SetupMachine;
 use powerband_worker::protocol::Request;
@@ -74,7 +75,8 @@ impl ActiveRun<'_, '_> {
         let specs = setups
             .iter()
             .filter_map(|&setup| self.request.beginning.plan.setups.get(setup).cloned());
-        let located = reached.locate(&specs.collect::<Vec<_>>(), &stop)?;
+        let specs: Vec<Setup> = specs.collect();
+        let located = reached.locate(&specs, &stop)?;
         for (&setup, located) in setups.iter().zip(located) {
             // A reason that is known already, such as a model that cannot be rewritten, stays.
             if let Some(slot @ Ok(_)) = self.request.runtimes.get_mut(setup) {
@@ -85,7 +87,10 @@ impl ActiveRun<'_, '_> {
             Some(known) => known.name.clone(),
             None => self.free_name(&machine.name, &reached.described().host),
         };
-        let record = Box::new(reached.record(setups.to_vec()));
+        let mut record = Box::new(reached.record(setups.to_vec()));
+        if self.request.beginning.plan.profiling.is_some() {
+            record.roofs = reached.roofs(&specs, &stop);
+        }
         self.tell(RunEvent::Reached { machine: record });
         self.reached.insert(key.to_owned(), reached);
         Ok(())
@@ -189,21 +194,6 @@ impl ActiveRun<'_, '_> {
     /// Whether a setup runs on another machine.
     pub(super) fn is_elsewhere(&self, setup: usize) -> bool {
         self.request.machines.contains_key(&setup)
-    }
-
-    /// The setups that run on this machine. Of the others it is said that their outputs are not compared.
-    pub(super) fn without_elsewhere(&mut self, setups: Vec<usize>) -> Vec<usize> {
-        let (elsewhere, here): (Vec<usize>, Vec<usize>) = setups
-            .into_iter()
-            .partition(|setup| self.is_elsewhere(*setup));
-        for setup in elsewhere {
-            let label = self.session.setup_label(setup);
-            let text = format!(
-                "{label}: it ran on another machine, and outputs are compared of setups on this one alone."
-            );
-            self.tell(RunEvent::Warned { text });
-        }
-        here
     }
 
     /// What starts a worker of a setup. A connection that is gone is opened again first.

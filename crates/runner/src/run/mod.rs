@@ -10,6 +10,7 @@ mod examining;
 mod journaling;
 pub mod judging;
 mod machines;
+mod measured_round;
 mod model_file;
 mod node_work;
 mod profiling;
@@ -17,19 +18,19 @@ mod rounds;
 mod stops;
 mod walltime;
 mod workers;
-mod wrapping;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::roofs::neighbour::BackgroundLoad;
+use measured_round::AskedRound;
+
 use super::schedule;
 use super::watching::Watcher;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::control::Control;
-use powerband_core::domain::case::{CaseKey, Round, WarmUp};
+use powerband_core::domain::case::{CaseKey, WarmUp};
 use powerband_core::domain::event::{Activity, RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::WorkerLifetime;
@@ -41,7 +42,7 @@ use powerband_store::installation::WatchRequest;
 use powerband_store::journal::Journal;
 use powerband_worker::engines::EngineError;
 use powerband_worker::engines::generate::Generate;
-use powerband_worker::protocol::{Reply, Request, RoundRule};
+use powerband_worker::protocol::{Reply, Request};
 use powerband_worker::remote::files::ModelFiles;
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::stops::Stops;
@@ -325,57 +326,14 @@ impl ActiveRun<'_, '_> {
         *phase = Phase::Measure;
         let rule = schedule::visit(&self.request.beginning.plan, case, round);
         let mut neighbour = neighbour;
-        self.measure_round(case, case, round, rule, neighbour.as_mut())
-    }
-
-    /// Measures a round of a case by the worker of a case: its own, or that of the same setup without a load beside it.
-    /// A round beside a load that ended before it is none.
-    fn measure_round(
-        &mut self,
-        case: CaseKey,
-        by: CaseKey,
-        round: u32,
-        rule: RoundRule,
-        beside: Option<&mut BackgroundLoad>,
-    ) -> Result<(), WorkerError> {
-        self.tell(RunEvent::RoundStarted { case, round });
-        let plan = &self.request.beginning.plan;
-        let limit =
-            Duration::from_nanos(rule.max_ns) + Duration::from_millis(plan.limits.measure_ms);
-        let request = Request::Measure {
-            case: by.into(),
+        let asked = AskedRound {
+            case,
+            by: case,
+            round,
             rule,
+            patience_ns: 0,
         };
-        match self.ask_undisturbed(by, round, &request, limit)? {
-            Reply::Measured(measured) => {
-                if let Some(load) = beside {
-                    beside::check_working(load)?;
-                }
-                let starts = self.starts.get(&by.setup);
-                let round = Round {
-                    round,
-                    start: starts.and_then(|starts| starts.checked_sub(1)),
-                    started_ns: measured.started_monotonic_ns.saturating_sub(self.began_ns),
-                    spent_ns: measured.spent_ns,
-                    samples_ns: measured.samples_ns,
-                    company: measured.company,
-                    parts: measured.parts,
-                    epochs: measured.epochs,
-                    generation: measured.generation,
-                    device_peak_bytes: measured.device_peak_bytes,
-                    starts_within_ns: measured.starts_within_ns,
-                    warm_up: if by == case {
-                        self.later_warm_ups.remove(&case)
-                    } else {
-                        None
-                    },
-                };
-                self.pass_on_all_events();
-                self.tell(RunEvent::RoundFinished { case, round });
-                Ok(())
-            }
-            other => Err(self.confused(by.setup, &other)),
-        }
+        self.measure_round(&asked, neighbour.as_mut())
     }
 
     /// What a visit to the case has to begin with.

@@ -1,50 +1,21 @@
-//! Running each case once more, watched, after everything was measured.
-//!
-//! Watching costs time, so it is done by a process of its own, and nothing of it is a measurement. What
-//! the engine leaves behind is read by the importers, as a file of any other program would be.
+//! Profiling: each case is run once more, watched, after everything was measured.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use super::{ActiveRun, node_work};
+use crate::agent::Agent;
+use crate::watched::{self, CaseWatch};
+use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
+use powerband_core::domain::machine::ClockOffset;
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::profile::Profile;
-use powerband_core::domain::trace::{SliceKind, Trace};
-use powerband_import as import;
-use powerband_import::Imported;
-use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::Limits;
-use powerband_import::records::summary;
+use powerband_core::domain::trace::Trace;
+use powerband_planning::transport;
 use powerband_store::trace_file;
-use powerband_worker::engines::{self, PROFILE_WARM_UP};
-use powerband_worker::protocol::{Reply, Request};
-use powerband_worker::supervisor::Worker;
-
-/// Files of a profiler, and what is known of the runs in them.
-pub(super) struct ProfilerOutput {
-    /// Files that importers know.
-    pub(super) files: Vec<PathBuf>,
-    /// Runs in them, where they do not say.
-    pub(super) runs: Option<u64>,
-    /// When the runs after the warm-up began and ended, on the clock of the files, and how many they are.
-    pub(super) measured: Option<MeasuredWindow>,
-    /// When they began on the machine's monotonic clock.
-    pub(super) began_ns: Option<u64>,
-}
-
-/// Time range of the measured runs, after the warm-up.
-#[derive(Clone, Copy)]
-pub(super) struct MeasuredWindow {
-    pub(super) start_ns: i64,
-    pub(super) end_ns: i64,
-    pub(super) runs: u64,
-}
-
-/// How long after the last run something of it may still be seen: work that was put off, and clocks that
-/// are not quite together.
-const CLOCKS_APART_NS: i64 = 2_000_000_000;
+use powerband_worker::protocol::WatchOrder;
+use powerband_worker::supervisor::WorkerError;
 
 impl ActiveRun<'_, '_> {
     /// Profiles every case that was measured and is not profiled yet; of experiments, the case that is asked
@@ -99,63 +70,93 @@ impl ActiveRun<'_, '_> {
     }
 
     fn profile_case(&mut self, case: CaseKey) -> Result<Profile, String> {
-        if self.is_elsewhere(case.setup) {
-            return Err(
-                "it ran on another machine, and profiles are made of setups on this one alone; measure it with profiles over there, and open the session"
-                    .to_owned(),
-            );
-        }
         self.check_model(case.setup)
             .map_err(|error| error.to_string())?;
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let seen = match self.wrapper()? {
-            Some((wrapper, program)) => self.wrap_case(case, wrapper, &program, folder.path())?,
-            None => self.watch_case(case, folder.path())?,
-        };
-        let read = import::read_all(&seen.files, Limits::default(), &ReadProgress::default());
-        let mut imported = read.map_err(|error| error.to_string())?;
-        imported.runs = seen.runs.or(imported.runs);
-        let anchor_ns = if let Some(measured) = seen.measured {
-            keep_measured(&mut imported, measured)
+        let order = self.watch_order(case)?;
+        let (program, stop) = (self.request.program.clone(), self.stop.clone());
+        let traces = self.request.traces.as_ref();
+        let kept = traces.map(|folder| folder.join(trace_name(case)));
+        let there = self.agent_there(case.setup)?;
+        let (watched, has_trace) = if let Some((agent, _)) = &there {
+            let mut poll = || self.poll_devices();
+            let mut agent = Agent::start(agent, &order.limits, &stop, &mut poll)?;
+            agent.watch(&order, kept.as_deref())?
         } else {
-            leave_out_warm_up(&mut imported);
-            first_run(&imported.trace)
+            let (watched, trace) = watched::watch(&mut CaseWatch {
+                order: &order,
+                program: &program,
+                stop: &stop,
+                while_waiting: &mut || self.poll_devices(),
+            })?;
+            let has_trace = kept
+                .as_ref()
+                .is_some_and(|path| self.keep_trace(path, &trace));
+            (watched, has_trace)
         };
-        let name = format!("{}, {}", self.session.setup_label(case.setup), case.point);
-        let mut profile = summary::profile(&imported, &name);
+        if let Some(death) = watched.death {
+            self.warn_of_death(case.setup, &death);
+        }
+        let own = self.request.beginning.plan.profiling == Some(Profiler::Engine);
+        let reports = self.session.reports.get(case.setup);
+        let report = reports.and_then(Option::as_ref).filter(|_| own);
+        let mut profile = watched.profile;
+        profile.name = format!("{}, {}", self.session.setup_label(case.setup), case.point);
         profile.case = Some(case);
         self.fill_work(case, &mut profile);
-        let setup = self.request.beginning.plan.setups.get(case.setup);
-        let plan = &self.request.beginning.plan;
-        let own = plan.profiling == Some(Profiler::Engine);
-        let engine = setup
-            .filter(|_| own)
-            .and_then(|setup| engines::find(&setup.engine));
-        if let Some(name) = engine.and_then(|engine| engine.watcher()) {
-            name.clone_into(&mut profile.tool.name);
-        }
-        let report = self
-            .session
-            .reports
-            .get(case.setup)
-            .and_then(Option::as_ref);
         if own {
             profile.tool.version = report.map(|report| {
                 let named = report.engine.strip_prefix(&profile.tool.name);
                 named.unwrap_or(&report.engine).trim().to_owned()
             });
         }
-        profile.began_ns = seen
-            .began_ns
-            .zip(anchor_ns)
-            .and_then(|(began_ns, anchor_ns)| {
-                // The timeline begins with what is seen first, which is a little beside the first run.
-                let (first_ns, _) = imported.trace.bounds()?;
-                let since_ns = began_ns.saturating_sub(self.began_ns);
-                since_ns.checked_add_signed(first_ns.saturating_sub(anchor_ns))
-            });
-        profile.trace_file = self.keep_trace(case, &imported);
+        let clock = there.map(|(_, clock)| clock);
+        profile.began_ns = watched.begins_ns.map(|begins_ns| {
+            let here_ns = clock.map_or(begins_ns, |clock| clock.to_local(begins_ns));
+            here_ns.saturating_sub(self.began_ns)
+        });
+        profile.trace_file = kept
+            .filter(|_| has_trace)
+            .map(|path| path.display().to_string());
         Ok(profile)
+    }
+
+    /// A case as what watches it is told of it, on its machine.
+    fn watch_order(&mut self, case: CaseKey) -> Result<WatchOrder, String> {
+        let plan = &self.request.beginning.plan;
+        let setup = plan.setups.get(case.setup).cloned();
+        let setup = setup.ok_or("the plan has no such setup")?;
+        let (profiler, seed, limits) = (plan.profiling, plan.seed, plan.limits.clone());
+        let inputs = self.inputs_of(case)?;
+        let failed = |error: WorkerError| error.to_string();
+        Ok(WatchOrder {
+            case: case.into(),
+            profiler,
+            setup: if self.is_elsewhere(case.setup) {
+                transport::over_there(&setup)
+            } else {
+                setup
+            },
+            model: self.model_of_worker(case.setup).map_err(failed)?,
+            name: self.model_name(case.setup),
+            runtime: self.runtime(case.setup),
+            inputs: self.inputs_of_worker(case.setup, inputs).map_err(failed)?,
+            seed,
+            generate: self.requests_of(case),
+            limits,
+        })
+    }
+
+    /// What starts the agent on the machine of a setup, with the clock over there; nothing for this machine.
+    pub(super) fn agent_there(
+        &mut self,
+        setup: usize,
+    ) -> Result<Option<(ProcessSpec, ClockOffset)>, String> {
+        let stop = self.stop.clone();
+        let Some(reached) = self.reached_of(setup).map_err(|error| error.to_string())? else {
+            return Ok(None);
+        };
+        reached.again(&stop).map_err(|error| error.to_string())?;
+        Ok(Some((reached.agent(), reached.clock)))
     }
 
     /// Tells the nodes of a profile their work, where its runs are runs of the whole network.
@@ -167,129 +168,20 @@ impl ActiveRun<'_, '_> {
         }
     }
 
-    /// Has the engine run and watch itself.
-    fn watch_case(&mut self, case: CaseKey, folder: &Path) -> Result<ProfilerOutput, String> {
-        let plan = &self.request.beginning.plan;
-        let Some(spec) = plan.setups.get(case.setup).cloned() else {
-            return Err("the plan has no such setup".to_owned());
-        };
-        let engine = engines::find(&spec.engine).ok_or("there is no such engine")?;
-        if !engine.profiles() {
-            return Err(format!(
-                "{} does not tell where its time goes",
-                engine.title()
-            ));
+    /// Keeps the timeline until the session has a file; says whether it could.
+    fn keep_trace(&mut self, path: &Path, trace: &Trace) -> bool {
+        let folder = path.parent().unwrap_or_else(|| Path::new("."));
+        let written = std::fs::create_dir_all(folder).and_then(|()| trace_file::write(path, trace));
+        if let Err(error) = &written {
+            let path = path.display();
+            let text = format!("The timeline cannot be kept in {path}: {error}.");
+            self.tell(RunEvent::Warned { text });
         }
-        let inputs = self.inputs_of(case)?;
-        let limits = plan.limits.clone();
-        let runtime = self.runtime(case.setup);
-        let request = Request::Profile {
-            setup: spec.clone(),
-            model: self.model(case.setup),
-            name: self.model_name(case.setup),
-            runtime: runtime.clone(),
-            inputs,
-            seed: plan.seed,
-            folder: folder.to_path_buf(),
-            generate: self.requests_of(case),
-        };
-        let program = self.request.program.clone();
-        let start = Duration::from_millis(limits.start_ms);
-        let stop = self.stop.clone();
-        let mut worker = Worker::start(&spec, runtime.as_deref(), &program, start, &stop)
-            .map_err(|error| error.to_string())?;
-        let limit = Duration::from_millis(limits.load_ms + limits.measure_ms);
-        let answer = worker.ask_while_waiting(&request, limit, &stop, &mut || self.poll_devices());
-        match answer.map_err(|error| error.to_string())? {
-            Reply::Profiled {
-                files,
-                runs,
-                began_ns,
-            } => {
-                if let Some(ending) = worker.end() {
-                    self.warn_of_death(case.setup, "when its profile was written", &ending);
-                }
-                Ok(ProfilerOutput {
-                    files,
-                    runs,
-                    measured: None,
-                    began_ns,
-                })
-            }
-            other => Err(worker.confused(&other).to_string()),
-        }
-    }
-
-    /// Keeps the timeline until the session has a file, and returns where.
-    fn keep_trace(&mut self, case: CaseKey, imported: &Imported) -> Option<String> {
-        let folder = self.request.traces.as_ref()?;
-        let path = folder.join(format!(
-            "{}-{}.trace.json.gz",
-            case.setup,
-            case.point.file_words()
-        ));
-        let written = std::fs::create_dir_all(folder)
-            .and_then(|()| trace_file::write(&path, &imported.trace));
-        match written {
-            Ok(()) => Some(path.display().to_string()),
-            Err(error) => {
-                let text = format!(
-                    "The timeline cannot be kept in {}: {error}.",
-                    path.display()
-                );
-                self.tell(RunEvent::Warned { text });
-                None
-            }
-        }
+        written.is_ok()
     }
 }
 
-/// Leaves out what was before the measured runs, where the trace goes on through all of them. Then their
-/// beginning is known on the trace's clock.
-fn keep_measured(imported: &mut Imported, measured: MeasuredWindow) -> Option<i64> {
-    let reaches = |(first, last): (i64, i64)| first < measured.start_ns && last > measured.start_ns;
-    let ends_within =
-        |(_, last): (i64, i64)| last <= measured.end_ns.saturating_add(CLOCKS_APART_NS);
-    let extent = imported.trace.extent();
-    if extent.is_some_and(|extent| reaches(extent) && ends_within(extent)) {
-        imported.trace = imported.trace.from(measured.start_ns);
-        imported.runs = Some(measured.runs);
-        Some(measured.start_ns)
-    } else {
-        imported.note(
-            "the first runs and the loading of the network are in it, as the profiler does not say when they ended"
-                .to_owned(),
-        );
-        None
-    }
-}
-
-/// When the first run of a trace begins: the slice that is called so, or the first of all.
-fn first_run(trace: &Trace) -> Option<i64> {
-    let named = trace.names.find("run 1");
-    let starts = trace.slices().filter(|slice| Some(slice.name) == named);
-    let named = starts.map(|slice| slice.start_ns).min();
-    named.or_else(|| Some(trace.extent()?.0))
-}
-
-/// Leaves out the first runs, where the file says when runs ended.
-fn leave_out_warm_up(imported: &mut Imported) {
-    let trace = &imported.trace;
-    let Some(name) = trace.names.find("model_run") else {
-        return;
-    };
-    let mut ends: Vec<i64> = trace
-        .slices()
-        .filter(|slice| slice.kind == SliceKind::Range && slice.name == name)
-        .map(|slice| slice.end_ns())
-        .collect();
-    ends.sort_unstable();
-    let warm_up = PROFILE_WARM_UP as usize;
-    let Some(end) = warm_up.checked_sub(1).and_then(|last| ends.get(last)) else {
-        return;
-    };
-    if ends.len() > warm_up {
-        imported.trace = trace.from(*end);
-        imported.runs = Some((ends.len() - warm_up) as u64);
-    }
+/// What the timeline of a case is called until the session has a file.
+fn trace_name(case: CaseKey) -> String {
+    format!("{}-{}.trace.json.gz", case.setup, case.point.file_words())
 }

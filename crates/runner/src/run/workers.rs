@@ -278,7 +278,7 @@ impl ActiveRun<'_, '_> {
             return;
         };
         for ending in worker.end() {
-            self.warn_of_death(setup, "when it was ended", &ending);
+            self.warn_of_death(setup, &ending.sentence("when it was ended"));
         }
     }
 
@@ -295,15 +295,18 @@ impl ActiveRun<'_, '_> {
         let dead = dead.filter_map(|(setup, crew)| Some((*setup, crew.death()?)));
         let dead: Vec<(usize, ProcessEnd)> = dead.collect();
         for (setup, ending) in dead {
-            self.warn_of_death(setup, "while it waited for its next visit", &ending);
+            self.warn_of_death(
+                setup,
+                &ending.sentence("while it waited for its next visit"),
+            );
             self.forget_worker(setup);
         }
     }
 
     /// A death that is no outcome of a case.
-    pub(super) fn warn_of_death(&mut self, setup: usize, when: &str, ending: &ProcessEnd) {
+    pub(super) fn warn_of_death(&mut self, setup: usize, sentence: &str) {
         let label = self.session.setup_label(setup);
-        let text = format!("{label}: {}.", ending.sentence(when));
+        let text = format!("{label}: {sentence}.");
         self.tell(RunEvent::WorkerDied { setup, text });
     }
 }

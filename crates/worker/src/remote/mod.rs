@@ -22,7 +22,25 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::UploadKind;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::queue::QueueState;
+use powerband_planning::transport::SetupMachine;
+use powerband_planning::transport::script::quoted;
 use serde::{Deserialize, Serialize};
+
+/// The command that installs ONNX Runtime.
+const INSTALL: &str = "powerband engines install onnxruntime";
+
+/// What the program on another machine says, with the commands that it advises as they are called here.
+pub fn advice_for(machine: &SetupMachine, text: &str) -> String {
+    if !machine.can_be_named() || text.contains("--on ") {
+        return text.to_owned();
+    }
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.:@".contains(letter);
+    let host = match machine.name.as_str() {
+        name if name.chars().all(is_plain) => name.to_owned(),
+        name => quoted(name),
+    };
+    text.replace(INSTALL, &format!("{INSTALL} --on {host}"))
+}
 
 /// Why a machine cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -96,5 +114,24 @@ impl Described {
                 self.program, self.protocol
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_names_the_machine_that_it_is_for() {
+        let machine = |text: &str| SetupMachine::find(text, &[]).unwrap().unwrap();
+        let said = "no library was found; `powerband engines install onnxruntime` fetches one";
+        assert_eq!(
+            advice_for(&machine("ssh:gpu1"), said),
+            "no library was found; `powerband engines install onnxruntime --on ssh:gpu1` fetches one"
+        );
+        assert_eq!(
+            advice_for(&machine("ssh:gpu1"), "out of memory"),
+            "out of memory"
+        );
     }
 }

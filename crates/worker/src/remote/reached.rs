@@ -7,12 +7,13 @@ use super::folder::{self, MachineFacts};
 use super::link::Link;
 use super::sampling::RemoteSampler;
 use super::serve::Located;
-use super::{Described, RemoteError, RemoteEvent, UploadProgress, program};
+use super::{Described, RemoteError, RemoteEvent, UploadProgress, advice_for, program};
 use crate::process::{self, Finished};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::{ProcessSpec, RemoteOutput};
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::machine::{ClockOffset, RemoteMachine};
+use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::tensor::TensorSpec;
 use powerband_planning::transport::script::{last_line, quoted};
@@ -94,6 +95,7 @@ impl Reached {
             setups,
             environment: self.described.environment.clone(),
             clock: self.clock,
+            roofs: Vec::new(),
         }
     }
 
@@ -139,18 +141,17 @@ impl Reached {
         setups: &[Setup],
         cancel: &CancelToken,
     ) -> Result<Vec<Located>, RemoteError> {
-        let setups = setups.iter().map(|setup| {
-            let setup = transport::over_there(setup);
-            quoted(&setup.to_string())
-        });
-        let setups: Vec<String> = setups.collect();
-        let line = format!(
-            "{} remote locate -- {}",
-            quoted(&self.program),
-            setups.join(" ")
-        );
+        let program = quoted(&self.program);
+        let line = format!("{program} remote locate -- {}", spelled_there(setups));
         let finished = self.link.run(&line, cancel)?;
-        serde_json::from_str(finished.stdout.trim()).map_err(|error| {
+        let located: Result<Vec<Located>, _> = serde_json::from_str(finished.stdout.trim());
+        let machine = &self.link.machine;
+        let advised = |located: Vec<Located>| {
+            let each = located.into_iter();
+            each.map(|one| one.map_err(|reason| advice_for(machine, &reason)))
+                .collect()
+        };
+        located.map(advised).map_err(|error| {
             let said = match last_line(&finished.stderr) {
                 "" => error.to_string(),
                 line => line.to_owned(),
@@ -174,6 +175,27 @@ impl Reached {
             line.push_str(&format!(" --runtime {runtime}"));
         }
         let spec = self.link.command(&line);
+        let remote = spec.remote.map(|remote| RemoteOutput {
+            is_guarded: true,
+            ..remote
+        });
+        ProcessSpec { remote, ..spec }
+    }
+
+    /// What the devices of setups reach, as it is kept over there; nothing where it says nothing.
+    pub fn roofs(&self, setups: &[Setup], cancel: &CancelToken) -> Vec<Roofs> {
+        let program = quoted(&self.program);
+        let line = format!("{program} remote roofs -- {}", spelled_there(setups));
+        let finished = self.link.run(&line, cancel);
+        let said = finished.map(|finished| finished.stdout);
+        serde_json::from_str(said.unwrap_or_default().trim()).unwrap_or_default()
+    }
+
+    /// The program over there as an agent of a run.
+    pub fn agent(&self) -> ProcessSpec {
+        let spec = self
+            .link
+            .command(&format!("exec {} remote agent", quoted(&self.program)));
         let remote = spec.remote.map(|remote| RemoteOutput {
             is_guarded: true,
             ..remote
@@ -244,4 +266,12 @@ impl Reached {
         let link = Link::open(machine, cancel, &mut |_| ())?;
         files::left(&link, removes, cancel)
     }
+}
+
+/// Setups as they are spelled on their machine, as words of a shell.
+fn spelled_there(setups: &[Setup]) -> String {
+    let words = setups
+        .iter()
+        .map(|setup| quoted(&transport::over_there(setup).to_string()));
+    words.collect::<Vec<String>>().join(" ")
 }

@@ -1,5 +1,6 @@
 //! The answer: what limits the case in one sentence, how sure that is, and what it rests on.
 
+use super::evidence;
 use eframe::egui::{Label, RichText, Sense, Ui, vec2};
 
 use crate::gui::theme::{self, space, text};
@@ -43,6 +44,9 @@ pub(super) fn cards(ui: &mut Ui, answer: &CaseAnswer) {
             let color = theme::roles(ui).text;
             let sentence = RichText::new(answer.reason()).color(color);
             ui.add(Label::new(sentence).wrap());
+            for part in texts::part_texts(answer) {
+                label::quiet(ui, &part);
+            }
             ui.add_space(space::SMALL);
             ui.spacing_mut().item_spacing.y = space::HAIR;
             let likely = answer.weights.iter().take(LIMITS);
@@ -52,9 +56,9 @@ pub(super) fn cards(ui: &mut Ui, answer: &CaseAnswer) {
         });
         part(ui, &|ui| {
             label::card_title(ui, "What it rests on");
-            for line in texts::evidence_texts(answer) {
+            for line in &answer.evidence {
                 ui.add_space(space::TINY);
-                label::quiet(ui, &line);
+                evidence::row(ui, line);
             }
         });
     });

@@ -1,6 +1,7 @@
 //! Why: what limits a case, how that is known, and how much is left.
 
 mod answer;
+mod evidence;
 mod experiments;
 mod findings;
 mod nodes;

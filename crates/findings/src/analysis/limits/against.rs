@@ -78,8 +78,8 @@ pub(super) fn references_for_setup<'a>(
         card_of(session, setup)
     };
     let published = card.as_deref().and_then(peak::published_peaks);
-    // Roofs are of this machine.
-    if let Some(machine) = session.machine_of(setup) {
+    let roofs = session.roofs_of(setup, roofs);
+    if let Some(machine) = session.machine_of(setup).filter(|_| roofs.is_empty()) {
         let reason = || {
             format!(
                 "it ran on {}, and what that machine reaches was not measured",

@@ -9,17 +9,22 @@ use powerband_core::domain::session::Session;
 
 use super::against;
 use super::case_limits::Limits;
+use super::curve::{self, LatencyPart};
 use super::experiments::{ExperimentRow, TriedExperiments};
-use super::hypotheses::{BusyShare, Effect, Evidence, FloorShares, IdleShares, Share};
+use super::hypotheses::{BusyShare, CurveShares, Effect, Evidence, FloorShares, IdleShares, Share};
 use super::lines::References;
 use super::node::{self, Floor, NodeLimit, NodeLines};
 use super::slowed;
 use super::wall::WallKind;
+use crate::analysis::device_flags::{self, THROTTLED};
+use crate::analysis::flag::Flag;
 
 /// Nodes without a floor may take this share of the time; the others stand for them.
 const MOST_UNKNOWN: f64 = 0.4;
 /// Processor time is counted in ticks of some milliseconds, so that it takes this long to say anything, in nanoseconds.
 const COUNTED_NS: u64 = 50_000_000;
+/// A part of the latency that is smaller than this counts as this large: it is not known more closely.
+const LEAST_SHARE: f64 = 0.005;
 /// Other programs leave at least this share of the cores: threads share them evenly.
 const MOST_TAKEN: f64 = 0.25;
 
@@ -37,7 +42,7 @@ pub struct AnswerSources<'a> {
 }
 
 impl AnswerSources<'_> {
-    fn references(&self) -> Option<References<'_>> {
+    pub(super) fn references(&self) -> Option<References<'_>> {
         let case = self.case?;
         against::references_for_setup(self.session, case.setup, Some(case), self.roofs).ok()
     }
@@ -63,6 +68,7 @@ impl AnswerSources<'_> {
                 .row(ExperimentChange::GraphCapture)
                 .and_then(|row| row.effect),
             floors: self.floor_shares(),
+            curve: self.curve_shares(),
             idle: self.idle_shares(),
             node_ns: self.node_ns(),
             busy: self.busy(),
@@ -88,11 +94,14 @@ impl AnswerSources<'_> {
         factor.max(1.0 / factor)
     }
 
-    /// Half the threads against all of them: where twice as many were tried, these are all. As if exactly half, where
-    /// their number is odd.
     fn half_threads(&self) -> Option<Effect> {
         let row = self.threads_row()?;
-        let effect = row.effect?;
+        Some(self.as_half_threads(row, row.effect?))
+    }
+
+    /// An effect of that change as one of half the threads against all of them: where twice as many were tried, these
+    /// are all. As if exactly half, where their number is odd.
+    pub(super) fn as_half_threads(&self, row: &ExperimentRow, effect: Effect) -> Effect {
         let sign = match row.change {
             ExperimentChange::TwiceThreads => -1.0,
             _ => 1.0,
@@ -103,10 +112,10 @@ impl AnswerSources<'_> {
         } else {
             1.0
         };
-        Some(Effect {
+        Effect {
             ln: sign * scale * effect.ln,
             error: scale * effect.error,
-        })
+        }
     }
 
     /// Threads of the case, where it runs on the processor.
@@ -135,7 +144,8 @@ impl AnswerSources<'_> {
     fn memory_shared(&self, references: &References<'_>) -> Option<f64> {
         let row = self.row(ExperimentChange::StreamingNeighbour)?;
         let own = against::threads_of(self.session, row.control);
-        let processor = self.roofs.iter().find(|roofs| roofs.device == PROCESSOR)?;
+        let roofs = self.session.roofs_of(self.case?.setup, self.roofs);
+        let processor = roofs.iter().find(|roofs| roofs.device == PROCESSOR)?;
         let all = processor.conditions.threads.max(own + 1);
         let alone = references.memory_per_s(own)?;
         let beside = references.memory_per_s(all)? * own as f64 / all as f64;
@@ -203,6 +213,35 @@ impl AnswerSources<'_> {
             share: cost.ns * limits.starts() / time_ns,
             error: cost.spread,
         })
+    }
+
+    /// The line over the batch at the size of the case; nothing where its setup was measured at fewer than three.
+    fn curve_shares(&self) -> Option<CurveShares> {
+        let case = self.case?;
+        let limits = curve::curve_limits(self.session, case.setup, self.roofs).ok()?;
+        let batch = case.point.batch() as f64;
+        let whole_ns = limits.fixed.ns.max(0.0) + batch * limits.per_item.ns;
+        let weights = limits.weights_ns.unwrap_or(0.0) / whole_ns;
+        let share = |part: LatencyPart, times: f64, without: f64| {
+            let of = |ns: f64| (times * ns / whole_ns - without).max(LEAST_SHARE);
+            let ci95 = part.ci95?;
+            Some(Share {
+                share: of(part.ns),
+                error: (of(ci95.high) / of(ci95.low)).ln() / 4.0,
+            })
+        };
+        Some(CurveShares {
+            fixed: share(limits.fixed, 1.0, weights)?,
+            items: share(limits.per_item, batch, 0.0)?,
+            weights,
+        })
+    }
+
+    /// Why its device says that it was slowed down during the case.
+    pub(super) fn slowed_down(&self) -> Option<Flag> {
+        let case = self.session.case(self.case?)?;
+        let flags = device_flags::case_device_flags(self.session, case);
+        flags.into_iter().find(|flag| flag.name == THROTTLED)
     }
 
     /// Of a card: waiting for launches, and for all else, as shares of the wall time.

@@ -4,6 +4,7 @@
 //! follows from them and from what else is known of it, in `answer`.
 
 use super::hypotheses::Effect;
+use super::run_parts::{self, TriedPart};
 use crate::analysis::case_pair::{CasePair, Ratio};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, ComparedSide};
@@ -41,8 +42,32 @@ pub struct TriedExperiments {
     pub possible: Vec<ExperimentChange>,
     /// Beside a load that streams memory against beside one that computes.
     pub beyond_computing: Option<Effect>,
+    /// Parts of its runs, and what changes cost these.
+    pub parts: Vec<TriedPart>,
     /// Why the case itself was not measured, where it was not.
     pub trouble: Option<String>,
+}
+
+impl TriedExperiments {
+    /// The changes that were tried to make the case faster, and whether they did beyond the noise.
+    pub fn brought(&self) -> impl Iterator<Item = (ExperimentChange, bool)> + '_ {
+        let rows = self.rows.iter().filter(|row| !row.change.is_probe());
+        rows.filter_map(|row| Some((row.change, row.known_cost()?.ci95?.low > 1.0)))
+    }
+
+    /// Says of each change that can still be tried on how many other cases it was tried, and on how many of them it held.
+    pub fn add_counts(&mut self, count: &dyn Fn(ExperimentChange) -> (usize, usize)) {
+        let possible = &self.possible;
+        let open = self.untried.iter_mut();
+        for untried in open.filter(|one| possible.contains(&one.change)) {
+            let (tried, held) = count(untried.change);
+            if tried > 0 && !untried.change.is_probe() {
+                let cases = humanize::pluralised(tried as u64, "other case");
+                let counts = format!("; it made {held} of {cases} faster");
+                untried.reason.push_str(&counts);
+            }
+        }
+    }
 }
 
 /// A change with its cost.
@@ -137,6 +162,7 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
         label: session.setup_label(asked.setup),
         median_ns: measured.median_ns(asked.setup),
         beyond_computing: measured.beyond_computing(&rows).filter(|_| !is_short),
+        parts: run_parts::tried_parts(session, case, &rows),
         rows,
         untried,
         possible: possible.collect(),
@@ -375,6 +401,32 @@ mod tests {
         assert_eq!(found.rows.len(), 3);
         assert_eq!(found.rows[1].control_spec, "ort:cpu,cores=0,threads=1");
         assert_eq!(found.untried.len(), 1);
+    }
+
+    #[test]
+    fn a_change_that_can_still_be_tried_says_how_often_it_held() {
+        let mut found = timed([10_000, 10_400, 14_352, 10_608]);
+        assert_eq!(found.brought().count(), 0, "probes are no suggestions");
+        found.untried = [ExperimentChange::EightBits, ExperimentChange::GraphCapture]
+            .map(|change| UnavailableExperiment {
+                change,
+                reason: LEFT_OUT.to_owned(),
+            })
+            .to_vec();
+        found.possible = vec![ExperimentChange::EightBits];
+        found.add_counts(&|_| (4, 3));
+        let reasons: Vec<&str> = found
+            .untried
+            .iter()
+            .map(|one| one.reason.as_str())
+            .collect();
+        assert_eq!(
+            reasons,
+            [
+                "it was left out; it made 3 of 4 other cases faster",
+                LEFT_OUT
+            ]
+        );
     }
 
     #[test]

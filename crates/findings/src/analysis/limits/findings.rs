@@ -213,20 +213,9 @@ fn node_findings(limits: &Limits) -> Vec<LimitFinding> {
         node.at_most_here
             .map_or(0.0, |times| node.time_ns * (1.0 - 1.0 / times))
     };
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (place, node) in limits.nodes.iter().enumerate() {
-        let is_worth_telling = gain(node) > 0.0 || node.bound == Ok(Bound::ModelWrong);
-        if !is_worth_telling {
-            continue;
-        }
-        let same = groups
-            .iter_mut()
-            .find(|group| are_alike(&limits.nodes[group[0]], node));
-        match same {
-            Some(group) => group.push(place),
-            None => groups.push(vec![place]),
-        }
-    }
+    let is_worth_telling =
+        |node: &NodeLimit| gain(node) > 0.0 || node.bound == Ok(Bound::ModelWrong);
+    let mut groups = alike_nodes(&limits.nodes, &is_worth_telling);
     let sum = |group: &[usize], of: &dyn Fn(&NodeLimit) -> f64| -> f64 {
         group.iter().map(|&place| of(&limits.nodes[place])).sum()
     };
@@ -234,7 +223,7 @@ fn node_findings(limits: &Limits) -> Vec<LimitFinding> {
     groups.sort_by(|a, b| sum(b, &gain).total_cmp(&sum(a, &gain)));
     let found = groups.into_iter().take(NODES);
     found
-        .filter_map(|group| group_finding(limits, group))
+        .filter_map(|group| node_finding(&together(limits, &group)?, group))
         .collect()
 }
 
@@ -244,33 +233,49 @@ fn are_alike(one: &NodeLimit, other: &NodeLimit) -> bool {
     is_known && (&one.op, one.work, &one.bound) == (&other.op, other.work, &other.bound)
 }
 
-/// The finding about nodes that are alike: that of the first, for all of them.
-fn group_finding(limits: &Limits, group: Vec<usize>) -> Option<LimitFinding> {
+/// Nodes by what they do: groups of those that are alike, by their places, in the order of their first ones.
+pub fn alike_nodes(nodes: &[NodeLimit], is_wanted: &dyn Fn(&NodeLimit) -> bool) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (place, node) in nodes.iter().enumerate().filter(|(_, node)| is_wanted(node)) {
+        let same = groups
+            .iter_mut()
+            .find(|group| are_alike(&nodes[group[0]], node));
+        match same {
+            Some(group) => group.push(place),
+            None => groups.push(vec![place]),
+        }
+    }
+    groups
+}
+
+/// Nodes that are alike as one, called by the first of them; that one itself where there are no others.
+pub fn together(limits: &Limits, group: &[usize]) -> Option<NodeLimit> {
     let first = limits.nodes.get(*group.first()?)?;
     if group.len() == 1 {
-        return node_finding(first, group);
+        return Some(first.clone());
     }
     let nodes = || group.iter().map(|&place| &limits.nodes[place]);
     let sum = |of: &dyn Fn(&NodeLimit) -> f64| nodes().map(of).sum::<f64>();
     let time_ns = sum(&|node| node.time_ns);
     let floors_ns = sum(&|node| node.share_of_floor.unwrap_or_default() * node.time_ns);
+    let achieved = sum(&|node| node.achieved_per_s.unwrap_or_default() * node.time_ns);
     let left_ns = sum(&|node| {
         node.at_most_here
             .map_or(0.0, |times| node.time_ns * (1.0 - 1.0 / times))
     });
     let wall = limits.wall.as_ref().ok();
     let all_ns: f64 = limits.nodes.iter().map(|node| node.time_ns).sum();
-    let together = NodeLimit {
+    Some(NodeLimit {
         short: format!("{} × {}", first.short, group.len()),
         formula: format!("each: {}", first.formula),
         share: sum(&|node| node.share),
         time_ns,
-        share_of_floor: Some(floors_ns / time_ns),
+        share_of_floor: first.share_of_floor.map(|_| floors_ns / time_ns),
+        achieved_per_s: first.achieved_per_s.map(|_| achieved / time_ns),
         at_most_here: (left_ns > 0.0).then(|| time_ns / (time_ns - left_ns)),
         at_most_overall: wall.and_then(|wall| overall_speed_up(wall, all_ns, left_ns)),
         ..first.clone()
-    };
-    node_finding(&together, group)
+    })
 }
 
 fn node_finding(node: &NodeLimit, places: Vec<usize>) -> Option<LimitFinding> {

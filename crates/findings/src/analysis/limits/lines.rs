@@ -84,6 +84,11 @@ impl RoofLine {
         }
     }
 
+    /// Its name with its height, as nodes name the line that they are held against.
+    pub fn name(&self) -> String {
+        format!("{} ({})", self.title, self.height())
+    }
+
     fn of_compute(roof: &ComputeRoof) -> Self {
         Self {
             kind: LineKind::Measured,

@@ -6,6 +6,7 @@
 
 mod against;
 pub mod answer;
+mod answer_text;
 pub mod bound;
 mod case_limits;
 pub mod curve;
@@ -18,8 +19,10 @@ pub mod hypotheses;
 pub mod lines;
 pub mod node;
 mod other_path;
+pub mod part_answer;
 mod raised;
 pub mod rows;
+pub mod run_parts;
 pub mod session_limits;
 mod slowed;
 pub mod speed_of_light;
@@ -301,9 +304,7 @@ fn line_of(floor: Floor, lines: &NodeLines) -> String {
         &lines.memory
     };
     let line = line.as_ref();
-    line.map_or_else(String::new, |line| {
-        format!("{} ({})", line.title, line.height())
-    })
+    line.map_or_else(String::new, |line| line.name())
 }
 
 /// What to know beside the sentences: a bar of several devices, nodes side by side, nodes whose model is wrong.

@@ -89,11 +89,7 @@ impl RaisedLines {
 
     /// What to know of it.
     pub(super) fn note(&self) -> Option<String> {
-        let lines: Vec<String> = self
-            .0
-            .values()
-            .map(|line| format!("{} ({})", line.title, line.height()))
-            .collect();
+        let lines: Vec<String> = self.0.values().map(|line| line.name()).collect();
         (!lines.is_empty()).then(|| {
             format!(
                 "Nodes of this profile were faster than {} measured before, raised to what they reached: {}. Roofs that are measured again on a quiet machine are higher.",

@@ -543,3 +543,32 @@ fn a_profiler_that_takes_longer_than_the_nodes_judges_none() {
     let bounds: Vec<_> = limits.findings.iter().map(|found| found.bound).collect();
     assert_eq!(bounds, [Some(Bound::Launch)]);
 }
+
+#[test]
+fn nodes_that_are_alike_are_one_point_of_the_roofline() {
+    let conv = |name: &str, us: u64| node(name, us * 1_000, 100_000_000, (100_000, 100_000));
+    let alike = |name: &str, us: u64| Total {
+        op: "Conv".to_owned(),
+        ..conv(name, us)
+    };
+    let totals = vec![
+        alike("first", 2_000),
+        alike("second", 1_600),
+        conv("Gemm", 1_800),
+    ];
+    let limits = limits_of(totals, 6_000_000, &[roofs(0.01)]);
+    let chart = crate::chart::figure::roofline_chart(&limits);
+    let names: Vec<&str> = chart.dots.iter().map(|dot| dot.name.as_str()).collect();
+    assert_eq!(names, ["first × 2", "Gemm"]);
+    let [both, one] = &chart.dots[..] else {
+        panic!("two points");
+    };
+    assert!((both.share / one.share - 2.0).abs() < 1e-6);
+    // The operations of both in the time of both.
+    assert!(
+        (both.per_s / (200e6 / 3.6e-3) - 1.0).abs() < 1e-6,
+        "{both:?}"
+    );
+    assert_eq!(both.held_against, Some(80.0 * GIGA));
+    assert_eq!(chart.drawn_as(both.nodes[1]), Some(both.nodes[0]));
+}

@@ -5,7 +5,7 @@ mod pace;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use self::pace::{Pace, VisitProgress, round_times, rounds_of_run};
+use self::pace::{Pace, RemainingWork, VisitProgress, round_times, rounds_of_run};
 use super::countdown::{Countdown, LEAST_S, RemainingTime};
 use super::past_durations::PastDurations;
 use powerband_core::base::humanize;
@@ -31,6 +31,8 @@ pub struct RunProgress {
     pub added_visits: u64,
     /// Whether all of them are more rounds of a session that has rounds already.
     pub are_more: bool,
+    /// Whether they are turns of experiments, which go on until effects are settled or their time is spent.
+    pub are_turns: bool,
     /// The time that has passed as a share of it and the remaining time, which are the ones that stand beside it.
     /// It falls where the remaining time grows, for which `note` has the reason, and is 1 only where everything is
     /// over.
@@ -62,8 +64,11 @@ impl RunProgress {
         format!("{} % of the time", self.percent())
     }
 
-    /// `4 of 42 rounds, 6 of them added`, or `2 of 5 more rounds`.
+    /// `4 of 42 rounds, 6 of them added`, or `2 of 5 more rounds`; `42 turns` of experiments, whose number is open.
     pub fn rounds_text(&self) -> String {
+        if self.are_turns {
+            return humanize::pluralised(self.done_visits, "turn");
+        }
         let round = if self.are_more { "more round" } else { "round" };
         let rounds = humanize::pluralised(self.planned_visits, round);
         let added = match self.added_visits {
@@ -145,7 +150,8 @@ impl Meter {
         let is_over = session.completion != Completion::Interrupted;
         let estimate = (!is_over && planned_visits > 0).then(|| {
             let pace = Pace::new(session, &self.past);
-            pace.remaining_work(session, &visits, planned, &self.visit, now_ns)
+            let left = pace.remaining_work(session, &visits, planned, &self.visit, now_ns);
+            within_budget(session, left, now_ns)
         });
         let left = self.remaining_time(session, estimate.as_ref(), planned_visits, now_ns);
         let elapsed_s = now_ns.saturating_sub(self.began_ns) as f64 / 1e9;
@@ -159,6 +165,7 @@ impl Meter {
             planned_visits,
             added_visits: sum(|v| (v.done + v.left).saturating_sub(v.planned)),
             are_more: self.more_rounds.is_some(),
+            are_turns: budget_ns(session).is_some(),
             share: if is_over { 1.0 } else { share.min(MOST_SHARE) },
             is_over,
             done_cases: done_cases.count(),
@@ -178,7 +185,7 @@ impl Meter {
     fn remaining_time(
         &mut self,
         session: &Session,
-        estimate: Option<&pace::RemainingWork>,
+        estimate: Option<&RemainingWork>,
         planned_visits: u64,
         now_ns: u64,
     ) -> RemainingTime {
@@ -256,6 +263,33 @@ impl Meter {
         let width = bootstrap::width_for_stopping(&super::case_rows::round_times(case));
         self.widths.insert(case.key(), (done, width));
         width
+    }
+}
+
+/// The time that experiments have, in nanoseconds.
+fn budget_ns(session: &Session) -> Option<u64> {
+    let experiments = session.plan.experiments.as_ref()?;
+    Some(experiments.budget_s? * 1_000_000_000)
+}
+
+/// What is left at most where experiments have a time: more turns are made until it is spent.
+fn within_budget(session: &Session, left: RemainingWork, now_ns: u64) -> RemainingWork {
+    let Some(budget_ns) = budget_ns(session) else {
+        return left;
+    };
+    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    let began_ns = rounds.map(|round| round.started_ns).min();
+    let spent_ns = began_ns.map_or(0, |began_ns| now_ns.saturating_sub(began_ns));
+    let most_ns = budget_ns.saturating_sub(spent_ns) as f64;
+    if left.is_measured && most_ns > 0.0 {
+        return RemainingWork {
+            ns: most_ns,
+            is_measured: false,
+        };
+    }
+    RemainingWork {
+        ns: left.ns.min(most_ns),
+        ..left
     }
 }
 

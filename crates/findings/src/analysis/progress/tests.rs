@@ -7,7 +7,8 @@ use crate::analysis::plan_estimate;
 use crate::analysis::testing::{add_round, end_case, failed, session};
 use powerband_core::domain::case::{CaseOpening, Round, WarmUp};
 use powerband_core::domain::event::TimedEvent;
-use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::experiment::Experiments;
+use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::{AccuracyCheck, MeasureRule, PresetName};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup_report::SetupReport;
@@ -462,4 +463,27 @@ fn a_run_begins_with_the_estimate_of_its_plan() {
         let range = estimate.low_s - 1e-9..=estimate.high_s;
         assert!(range.contains(&left_s), "{left_s} of {estimate:?}");
     }
+}
+
+#[test]
+fn turns_of_experiments_are_counted_against_their_time() {
+    let mut session = half_way();
+    session.plan.experiments = Some(Experiments {
+        setup: 0,
+        point: Point::of_batch(1),
+        tried: Vec::new(),
+        untried: Vec::new(),
+        budget_s: Some(20),
+    });
+    let began = session.cases[0].rounds[0].started_ns;
+    let early = progress_at(&session, began + 2 * SECOND);
+    assert_eq!(early.rounds_text(), "2 turns");
+    assert!(early.remaining_s.unwrap() <= 18.0);
+    // All planned turns are made, and more of them until the time is spent.
+    for case in &mut session.cases {
+        case.outcome = Outcome::Finished;
+    }
+    let late = progress_at(&session, began + 15 * SECOND);
+    assert!((late.remaining_s.unwrap() - 5.0).abs() < 0.1, "{late:?}");
+    assert!((late.share - 0.75).abs() < 0.05, "{late:?}");
 }

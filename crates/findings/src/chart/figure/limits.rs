@@ -3,9 +3,10 @@
 use super::make::profile;
 use super::{Drawing, FigureInputs};
 use crate::analysis::limits::bound::Bound;
+use crate::analysis::limits::lines::LineUnit;
 use crate::analysis::limits::node::NodeLimit;
 use crate::analysis::limits::wall::{WallKind, WallTime};
-use crate::analysis::limits::{self, Limits};
+use crate::analysis::limits::{self, Limits, findings};
 use crate::chart::colours::Fill;
 use crate::chart::roofline::{NodeClass, Roofline, RooflinePoint};
 use crate::chart::wall_time::{WallBar, WallBarPart};
@@ -66,10 +67,13 @@ pub fn roofline_chart(found: &Limits) -> Roofline {
         look: bound.and_then(bound_colour),
         share: share(*bound),
     });
-    let dots = found.nodes.iter().enumerate().filter_map(|(place, node)| {
+    let groups = findings::alike_nodes(&found.nodes, &|_| true).into_iter();
+    let dots = groups.filter_map(|nodes| {
+        let node = &findings::together(found, &nodes)?;
         let class = present.iter().position(|bound| is_of(node, *bound))?;
         Some(RooflinePoint {
-            node: place,
+            held_against: held_against(found, node),
+            nodes,
             name: node.short.clone(),
             class,
             intensity: node.intensity?,
@@ -89,6 +93,16 @@ pub fn roofline_chart(found: &Limits) -> Roofline {
     chart
 }
 
+/// The height of the line that a node is held against, in operations a second, where the node stands.
+fn held_against(found: &Limits, node: &NodeLimit) -> Option<f64> {
+    let line = found.lines.iter().find(|line| line.name() == node.line)?;
+    let (low, high) = node.intensity?;
+    Some(match line.unit {
+        LineUnit::OperationsPerS => line.per_s,
+        LineUnit::BytesPerS => line.per_s * (low * high).sqrt(),
+    })
+}
+
 /// The palette index of a class, whose marker tells it apart without colour; nothing for a grey ring.
 pub fn bound_colour(bound: Bound) -> Option<usize> {
     match bound {
@@ -104,7 +118,7 @@ pub fn bound_colour(bound: Bound) -> Option<usize> {
 /// The tooltip of a node: its time, class, rate and intensity, possible gain, and the formula.
 fn node_tooltip(node: &NodeLimit) -> String {
     let mut lines = vec![
-        humanize::shorten_middle(&node.name, 90),
+        humanize::shorten_middle(&node.short, 90),
         format!(
             "{}, {} of the time",
             humanize::duration_ns(node.time_ns),
@@ -142,7 +156,7 @@ fn node_tooltip(node: &NodeLimit) -> String {
 
 /// How many nodes have no place, and how much of the time they are.
 fn note(found: &Limits, chart: &Roofline) -> String {
-    let is_drawn = |place: usize| chart.dots.iter().any(|dot| dot.node == place);
+    let is_drawn = |place: usize| chart.dots.iter().any(|dot| dot.nodes.contains(&place));
     let left = found.nodes.iter().enumerate();
     let left: Vec<&NodeLimit> = left
         .filter(|(place, _)| !is_drawn(*place))

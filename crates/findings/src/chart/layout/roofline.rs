@@ -29,15 +29,17 @@ const RING: f64 = 0.75;
 /// Places along a line that are tried for its words.
 const STEPS: u32 = 12;
 
-/// A node's point as a target of the pointer.
+/// A point as a target of the pointer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeTarget {
-    /// Index of the node.
+    /// Index of the node, or of the first of those that are alike.
     pub node: usize,
     /// Its middle.
     pub at: Position,
     /// Half its width.
     pub radius: f64,
+    /// The place above or below it on the line that it is held against.
+    pub held_against: Option<Position>,
 }
 
 /// The layout of a roofline.
@@ -363,10 +365,12 @@ impl<'a> RooflineBuilder<'a> {
     fn node_target(&self, dot: &RooflinePoint) -> NodeTarget {
         let size = self.letters.size;
         let radius = (size * LARGEST * dot.share.max(0.0).sqrt()).max(size * SMALLEST);
+        let at = |per_s: f64| self.place(dot.middle().log10(), (per_s / GIGA).log10());
         NodeTarget {
-            node: dot.node,
-            at: self.place(dot.middle().log10(), (dot.per_s / GIGA).log10()),
+            node: dot.nodes.first().copied().unwrap_or_default(),
+            at: at(dot.per_s),
             radius,
+            held_against: dot.held_against.map(at),
         }
     }
 
@@ -394,7 +398,11 @@ impl<'a> RooflineBuilder<'a> {
         let point = vec![marker(look, spot.at, spot.radius, self.ink(dot))];
         self.items
             .push(SketchShape::group("point", &dot.tooltip, point));
-        if self.chart.selected == Some(dot.node) {
+        if self
+            .chart
+            .selected
+            .is_some_and(|node| dot.nodes.contains(&node))
+        {
             let ring = vec![marker(None, spot.at, spot.radius + 3.0, Ink::Accent)];
             self.items.push(SketchShape::group("point", "", ring));
         }

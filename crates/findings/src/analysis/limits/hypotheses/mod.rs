@@ -11,6 +11,7 @@
 //! of `scripts/measure-why`, on processors of two cores.
 
 use super::bound::Bound;
+use powerband_core::schedule::alternation;
 use powerband_core::stats::ratio::Estimate;
 use serde::Serialize;
 
@@ -25,9 +26,12 @@ pub enum CaseLimit {
     Serial,
     Waiting,
     Imbalance,
+    /// Beside compute, where the device says that it was slowed down; it is not weighed.
+    Clock,
 }
 
 impl CaseLimit {
+    /// Every one that is weighed.
     pub const ALL: [Self; 7] = [
         Self::Compute,
         Self::Memory,
@@ -47,6 +51,7 @@ impl CaseLimit {
             Self::Serial => "serial",
             Self::Waiting => "waiting",
             Self::Imbalance => "imbalance",
+            Self::Clock => "clock",
         }
     }
 
@@ -68,13 +73,14 @@ impl CaseLimit {
                 "The cores have nothing to do most of the time: the run waits for something else"
             }
             Self::Imbalance => "Some threads wait for others that have more to do",
+            Self::Clock => "The device lowers its clock, for its power limit or its heat",
         }
     }
 
     /// The class of nodes that it is drawn as.
     pub fn bound(self) -> Bound {
         match self {
-            Self::Compute => Bound::Compute,
+            Self::Compute | Self::Clock => Bound::Compute,
             Self::Memory | Self::Cache => Bound::Memory,
             Self::Launch => Bound::Launch,
             Self::Serial | Self::Waiting | Self::Imbalance => Bound::Neither,
@@ -95,6 +101,7 @@ impl CaseLimit {
             Self::Serial => 0.10,
             Self::Waiting => 0.05,
             Self::Imbalance => 0.09,
+            Self::Clock => 0.0,
         }
     }
 }
@@ -112,7 +119,7 @@ impl Effect {
         Self {
             ln: -estimate.ln,
             // As far as its interval goes: of three starts the error alone is known badly.
-            error: estimate.half_width() / STANDARD_ERRORS,
+            error: alternation::half_width(estimate) / STANDARD_ERRORS,
         }
     }
 
@@ -152,6 +159,17 @@ pub struct IdleShares {
     pub waits: f64,
 }
 
+/// The line of the latency over the batch, as shares of the time of the case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurveShares {
+    /// What every run costs whatever its batch, without reading the weights.
+    pub fixed: Share,
+    /// What its items add.
+    pub items: Share,
+    /// Reading the weights once.
+    pub weights: f64,
+}
+
 /// Processor time of a case as a share of time × threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BusyShare {
@@ -176,6 +194,8 @@ pub struct Evidence {
     pub capture: Option<Effect>,
     /// Least times of the nodes.
     pub floors: Option<FloorShares>,
+    /// The line over the batch.
+    pub curve: Option<CurveShares>,
     /// Pauses of a card.
     pub idle: Option<IdleShares>,
     /// Time of a node, on average, in nanoseconds.
@@ -211,6 +231,7 @@ pub enum ObservationKind {
     Threads,
     Load,
     Floors,
+    Curve,
     Idle,
     Nodes,
     Busy,
@@ -218,7 +239,7 @@ pub enum ObservationKind {
 }
 
 /// Observations count at most so much against a hypothesis.
-const SURPRISE: f64 = 0.01;
+const SURPRISE: f64 = 0.005;
 
 /// A prediction under a hypothesis: where the effect lies, and how far around it.
 #[derive(Clone, Copy, Debug)]
@@ -246,7 +267,7 @@ fn shared_by_nodes(evidence: &Evidence) -> f64 {
 /// Half the threads.
 fn threads_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
     match limit {
-        CaseLimit::Compute => predicted(shared_by_nodes(evidence), 0.11),
+        CaseLimit::Compute | CaseLimit::Clock => predicted(shared_by_nodes(evidence), 0.11),
         CaseLimit::Memory => match evidence.memory_scaling {
             // Waiting for single lines of memory is shared as work is, streaming only as far as the bandwidth grows.
             Some(ln) => predicted(f64::midpoint(ln, SHARED), 0.25),
@@ -259,6 +280,9 @@ fn threads_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
     }
 }
 
+/// So many of the networks that compute have their operands in the last cache.
+const CACHED_OPERANDS: f64 = 0.25;
+
 /// A load that streams memory against one that computes, with its error.
 fn load_likelihood(limit: CaseLimit, effect: Effect, evidence: &Evidence) -> f64 {
     let likelihood = |ln, width| of_effect(effect, predicted(ln, width));
@@ -270,7 +294,12 @@ fn load_likelihood(limit: CaseLimit, effect: Effect, evidence: &Evidence) -> f64
         },
         // The last cache is shared with the load, the one before is not.
         CaseLimit::Cache => f64::midpoint(likelihood(0.25, 0.25), likelihood(0.02, 0.05)),
-        CaseLimit::Compute | CaseLimit::Launch | CaseLimit::Imbalance => likelihood(0.015, 0.04),
+        // What computes may have its operands in the last cache, which it shares with the load.
+        CaseLimit::Compute | CaseLimit::Clock => {
+            let (apart, shared) = (likelihood(0.015, 0.04), likelihood(0.12, 0.10));
+            (1.0 - CACHED_OPERANDS) * apart + CACHED_OPERANDS * shared
+        }
+        CaseLimit::Launch | CaseLimit::Imbalance => likelihood(0.015, 0.04),
         // One thread that waits for memory now and then.
         CaseLimit::Serial => likelihood(0.04, 0.07),
         CaseLimit::Waiting => likelihood(0.0, 0.03),
@@ -338,11 +367,11 @@ fn floors_likelihood(limit: CaseLimit, floors: &FloorShares) -> f64 {
     match limit {
         // Operations are counted without what surrounds them: exponentials, conversions, addresses. Where there are none,
         // less surrounds them.
-        CaseLimit::Compute => {
+        CaseLimit::Compute | CaseLimit::Clock => {
             let has_some = floors
                 .compute
                 .is_none_or(|share| share.share > HAS_ARITHMETIC);
-            of_share(floors.compute, if has_some { 0.12 } else { 0.04 })
+            of_share(floors.compute, if has_some { 0.12 } else { 0.02 })
         }
         // Bytes are counted without the pages that engines ask the system for.
         CaseLimit::Memory => of_share(floors.memory, 0.12),
@@ -350,6 +379,21 @@ fn floors_likelihood(limit: CaseLimit, floors: &FloorShares) -> f64 {
         CaseLimit::Launch => of_share(floors.launch, SURPRISE),
         // What is shared unevenly computes, too, and leaves threads idle.
         CaseLimit::Imbalance => f64::midpoint(1.0, of_share_as(floors.compute, UNEVEN, 0.12)),
+        CaseLimit::Serial | CaseLimit::Waiting => 1.0,
+    }
+}
+
+/// Starting nodes costs the same whatever the batch, items cost what they compute and move; one thread at a time may be
+/// either.
+fn curve_likelihood(limit: CaseLimit, curve: CurveShares) -> f64 {
+    let items = of_share(Some(curve.items), 0.12);
+    match limit {
+        CaseLimit::Launch => of_share(Some(curve.fixed), 0.12),
+        CaseLimit::Memory => {
+            let (share, error) = (curve.weights, curve.fixed.error);
+            items.max(of_share(Some(Share { share, error }), 0.12))
+        }
+        CaseLimit::Compute | CaseLimit::Clock | CaseLimit::Cache | CaseLimit::Imbalance => items,
         CaseLimit::Serial | CaseLimit::Waiting => 1.0,
     }
 }
@@ -394,7 +438,9 @@ fn busy_at(limit: CaseLimit, share: f64, busy: BusyShare) -> f64 {
     let or_spinning = |waiting: f64| (1.0 - spins) * waiting + spins * normal(share, 0.97, 0.08);
     match limit {
         CaseLimit::Waiting => normal(share, 0.05, 0.10),
-        CaseLimit::Compute | CaseLimit::Memory | CaseLimit::Cache => normal(share, 0.96, 0.13),
+        CaseLimit::Compute | CaseLimit::Clock | CaseLimit::Memory | CaseLimit::Cache => {
+            normal(share, 0.96, 0.13)
+        }
         CaseLimit::Imbalance => or_spinning(normal(share, 0.78, 0.10)),
         CaseLimit::Serial | CaseLimit::Launch => {
             let alone = 1.0 / busy.threads.max(1) as f64;
@@ -434,6 +480,11 @@ pub fn observations(evidence: &Evidence) -> Vec<Observation> {
     if let Some(floors) = &evidence.floors {
         add(ObservationKind::Floors, &|limit| {
             floors_likelihood(limit, floors)
+        });
+    }
+    if let Some(curve) = evidence.curve {
+        add(ObservationKind::Curve, &|limit| {
+            curve_likelihood(limit, curve)
         });
     }
     if let Some(idle) = evidence.idle {

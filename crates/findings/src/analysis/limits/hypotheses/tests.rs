@@ -1,9 +1,17 @@
 //! Whether weights name what is there, and whether how sure they are comes true.
 
+use std::fs;
+use std::path::Path;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
 use super::*;
+use crate::chart::axis;
+use crate::chart::figure::Drawing;
+use crate::chart::spec::{ChartPoint, ChartSpec, Series, SeriesId, Stroke};
+use crate::export::style::Style;
+use crate::export::svg;
 
 fn effect(ratio: f64, error: f64) -> Effect {
     Effect {
@@ -153,7 +161,10 @@ impl Draws {
             CaseLimit::Cache => predicted(0.02, 0.05),
             CaseLimit::Serial => predicted(0.04, 0.07),
             CaseLimit::Waiting => predicted(0.0, 0.03),
-            CaseLimit::Compute | CaseLimit::Launch | CaseLimit::Imbalance => predicted(0.015, 0.04),
+            CaseLimit::Compute if self.share() < CACHED_OPERANDS => predicted(0.12, 0.10),
+            CaseLimit::Compute | CaseLimit::Clock | CaseLimit::Launch | CaseLimit::Imbalance => {
+                predicted(0.015, 0.04)
+            }
         }
     }
 
@@ -194,12 +205,11 @@ impl Draws {
     }
 }
 
-#[test]
-fn how_sure_it_is_comes_true() {
+/// How sure the likeliest limit of made-up cases was, and whether it was right.
+fn drawn_answers(cases: usize) -> Vec<(f64, bool)> {
     let mut draws = Draws(Xoshiro256PlusPlus::seed_from_u64(51));
-    // By how sure an answer was: how many there were, how many were right, and how many of these it expected.
-    let mut bins = [(0_u32, 0_u32, 0.0_f64); 3];
-    for _ in 0..4_000 {
+    let mut answers = Vec::new();
+    for _ in 0..cases {
         let mut left = draws.share();
         let drawn = CaseLimit::ALL.into_iter().find(|limit| {
             left -= limit.prior(Some(2));
@@ -207,22 +217,93 @@ fn how_sure_it_is_comes_true() {
         });
         let truth = drawn.unwrap_or(CaseLimit::Compute);
         let evidence = draws.case(truth);
-        if observations(&evidence).is_empty() {
-            continue;
+        if !observations(&evidence).is_empty() {
+            let (found, weight) = likeliest(&evidence);
+            answers.push((weight, found == truth));
         }
-        let (found, weight) = likeliest(&evidence);
-        let bin = match weight {
-            weight if weight >= 0.95 => 2,
-            weight if weight >= 0.85 => 1,
-            _ => 0,
-        };
-        bins[bin].0 += 1;
-        bins[bin].1 += u32::from(found == truth);
-        bins[bin].2 += weight;
     }
-    let [_, near, sure] = bins;
-    let right = |bin: (u32, u32, f64)| f64::from(bin.1) / f64::from(bin.0);
-    assert!(near.0 >= 200 && sure.0 >= 200, "{bins:?}");
-    assert!((0.85..=0.95).contains(&right(near)), "{bins:?}");
-    assert!(right(sure) >= 0.95, "{bins:?}");
+    answers
+}
+
+/// The answers whose certainty lies between these: how many, their mean certainty, and the share that was right.
+fn bin(answers: &[(f64, bool)], from: f64, to: f64) -> (usize, f64, f64) {
+    let within = answers.iter().filter(|(sure, _)| (from..to).contains(sure));
+    let within: Vec<&(f64, bool)> = within.collect();
+    let count = within.len() as f64;
+    let sure = within.iter().map(|(sure, _)| sure).sum::<f64>() / count;
+    let right = within.iter().filter(|(_, is_right)| *is_right).count() as f64 / count;
+    (within.len(), sure, right)
+}
+
+#[test]
+fn how_sure_it_is_comes_true() {
+    let answers = drawn_answers(4_000);
+    let (near, sure) = (bin(&answers, 0.85, 0.95), bin(&answers, 0.95, 1.1));
+    assert!(near.0 >= 200 && sure.0 >= 200, "{near:?} {sure:?}");
+    assert!((0.85..=0.95).contains(&near.2), "{near:?}");
+    assert!(sure.2 >= 0.95, "{sure:?}");
+}
+
+/// The figure of the guide: how sure answers are against how often they are right.
+#[test]
+fn the_figure_of_the_guide_shows_the_calibration() {
+    let answers = drawn_answers(4_000);
+    let steps = (3..10).map(|step| f64::from(step) / 10.0);
+    let bins = steps.map(|from| bin(&answers, from, if from > 0.85 { 1.1 } else { from + 0.1 }));
+    let points = bins
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, sure, right)| {
+            let half = 1.96 * (right * (1.0 - right) / count as f64).sqrt();
+            ChartPoint {
+                x: sure,
+                y: right,
+                band: Some((right - half, (right + half).min(1.0))),
+                tag: count as u64,
+            }
+        });
+    let point = |at: f64| ChartPoint {
+        x: at,
+        y: at,
+        band: None,
+        tag: 0,
+    };
+    let series = |id: u64, name: &str, points: Vec<ChartPoint>, stroke: Stroke| Series {
+        id: SeriesId(id),
+        name: name.to_owned(),
+        colour: id as usize,
+        points,
+        gap_after: Vec::new(),
+        stroke,
+    };
+    let chart = ChartSpec {
+        title: "How sure answers are, and how often they are right".to_owned(),
+        x: axis::between("how sure it is", 0.3, 1.0),
+        y: axis::between("share that is right", 0.2, 1.0),
+        series: vec![
+            series(
+                0,
+                "made-up cases, with 95 % intervals",
+                points.collect(),
+                Stroke::Dots,
+            ),
+            series(
+                1,
+                "as sure as it says",
+                vec![point(0.3), point(1.0)],
+                Stroke::Thin,
+            ),
+        ],
+        ..ChartSpec::default()
+    };
+    let drawn = svg::write(&Drawing::Chart(Box::new(chart)), &Style::default());
+    let guide =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/why-calibration.svg");
+    if std::env::var_os("POWERBAND_RENEW_PICTURES").is_some() {
+        fs::write(&guide, &drawn).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&guide).unwrap() == drawn,
+        "{} is another figure now; POWERBAND_RENEW_PICTURES=1 takes the new one",
+        guide.display()
+    );
 }

@@ -239,21 +239,6 @@ fn empty_row(step: LightStep, title: &str, case: CaseKey) -> LightRow {
     }
 }
 
-/// The roofs of a case; nothing for one on another machine, whose roofs were not measured.
-fn references_of<'a>(
-    session: &'a Session,
-    case: CaseKey,
-    roofs: &'a [Roofs],
-) -> Result<References<'a>, String> {
-    if let Some(machine) = session.machine_of(case.setup) {
-        return Err(format!(
-            "it ran on {}, and what that machine reaches was not measured",
-            machine.name
-        ));
-    }
-    against::references_for_setup(session, case.setup, Some(case), roofs)
-}
-
 /// A step that was measured, and its distance from the floor.
 fn measured_row(
     session: &Session,
@@ -273,7 +258,7 @@ fn measured_row(
         .get(row.setup)
         .map_or(NumberFormat::F32, numbers_of);
     let key = found.case;
-    let floor = references_of(session, key, roofs)
+    let floor = against::references_for_setup(session, key.setup, Some(key), roofs)
         .and_then(|references| least(session, row.setup, row.point, numbers, &references));
     match floor {
         Ok(floor) => {
@@ -307,7 +292,8 @@ fn further_row(
     let spec = session.plan.setups.get(row.setup)?;
     let mut found = empty_row(step, step.title(), key_of(row));
     found.is_taken = is_taken(session, step, spec, row);
-    let references = references_of(session, found.case, roofs);
+    let case = found.case;
+    let references = against::references_for_setup(session, case.setup, Some(case), roofs);
     let bring = references.and_then(|references| {
         let beyond = FurtherSteps {
             session,

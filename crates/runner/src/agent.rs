@@ -1,0 +1,307 @@
+//! This program on another machine as an agent of a run: it has cases watched there, takes files and gives files back.
+//!
+//! It speaks the protocol of workers, behind a guard that ends it with the connection. Its files lie in a folder of its
+//! own, which goes with it.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::watched::{self, CaseWatch};
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::process_spec::ProcessSpec;
+use powerband_core::domain::plan::TimeLimits;
+use powerband_store::trace_file;
+use powerband_worker::child;
+use powerband_worker::engines::EngineError;
+use powerband_worker::process;
+use powerband_worker::protocol::{
+    AgentReply, AgentRequest, Reply, Request, WatchOrder, WatchedProfile,
+};
+use powerband_worker::supervisor::Worker;
+
+/// Bytes of a file in one line.
+const PIECE: u64 = 1 << 20;
+/// A file that is larger is not fetched, in bytes.
+const MOST_BYTES: u64 = 1 << 30;
+/// How long a piece may take.
+const PIECE_LIMIT: Duration = Duration::from_mins(2);
+/// Profilers take long: so many times what starting, loading and measuring may take.
+const PATIENCE: u32 = 10;
+/// The timeline of the case that was watched last.
+const TIMELINE: &str = "timeline.json.gz";
+
+/// An agent that was started.
+pub struct Agent<'a> {
+    worker: Worker,
+    stop: &'a CancelToken,
+    while_waiting: &'a mut dyn FnMut(),
+}
+
+impl<'a> Agent<'a> {
+    /// Starts it; something small is done a few times a second while it is waited for.
+    pub fn start(
+        spec: &ProcessSpec,
+        limits: &TimeLimits,
+        stop: &'a CancelToken,
+        while_waiting: &'a mut dyn FnMut(),
+    ) -> Result<Self, String> {
+        let start = Duration::from_millis(limits.start_ms);
+        let worker = Worker::start_process(spec, start, stop);
+        Ok(Self {
+            worker: worker.map_err(|error| error.to_string())?,
+            stop,
+            while_waiting,
+        })
+    }
+
+    fn ask(&mut self, request: AgentRequest, limit: Duration) -> Result<AgentReply, String> {
+        let request = Request::Agent(request);
+        let answer = self
+            .worker
+            .ask_while_waiting(&request, limit, self.stop, self.while_waiting);
+        match answer.map_err(|error| error.to_string())? {
+            Reply::Agent(reply) => Ok(reply),
+            other => Err(self.worker.confused(&other).to_string()),
+        }
+    }
+
+    /// Has a case watched. Its timeline is written to a file here, where one is wanted; the answer says whether it was.
+    pub fn watch(
+        &mut self,
+        order: &WatchOrder,
+        trace: Option<&Path>,
+    ) -> Result<(WatchedProfile, bool), String> {
+        let limits = &order.limits;
+        let all_ms = limits.start_ms + limits.load_ms + limits.measure_ms;
+        let limit = Duration::from_millis(all_ms) * PATIENCE;
+        let asked = AgentRequest::Watch(Box::new(order.clone()));
+        let AgentReply::Watched(mut watched) = self.ask(asked, limit)? else {
+            return Err(another_answer());
+        };
+        watched.profile.trace_file = None;
+        let is_kept = match trace {
+            Some(path) => self.fetch(Path::new(TIMELINE), path)? > 0,
+            None => false,
+        };
+        Ok((*watched, is_kept))
+    }
+
+    /// Runs one of the program's own commands over there to its end; what it wrote to standard error, which is an error
+    /// where it failed.
+    pub fn command(&mut self, words: Vec<String>, limit: Duration) -> Result<String, String> {
+        match self.ask(AgentRequest::Command { words }, limit)? {
+            AgentReply::Ended {
+                success: true,
+                stderr,
+            } => Ok(stderr),
+            AgentReply::Ended { stderr, .. } => Err(stderr),
+            _ => Err(another_answer()),
+        }
+    }
+
+    /// A folder of this name below its own; its whole path over there.
+    pub fn folder(&mut self, name: &str) -> Result<PathBuf, String> {
+        let name = name.to_owned();
+        match self.ask(AgentRequest::Folder { name }, PIECE_LIMIT)? {
+            AgentReply::Folder(path) => Ok(path),
+            _ => Err(another_answer()),
+        }
+    }
+
+    /// Sends a file to a place below its folder; its whole path over there.
+    pub fn put(&mut self, file: &Path, to: &str) -> Result<PathBuf, String> {
+        let unreadable = |error: io::Error| format!("{} cannot be read: {error}", file.display());
+        let length = fs::metadata(file).map_err(unreadable)?.len();
+        let mut from = 0;
+        loop {
+            let piece = read_piece(file, from).map_err(unreadable)?;
+            let asked = AgentRequest::Put {
+                to: to.to_owned(),
+                from,
+                bytes: STANDARD.encode(&piece),
+            };
+            let AgentReply::Stored(path) = self.ask(asked, PIECE_LIMIT)? else {
+                return Err(another_answer());
+            };
+            from += piece.len() as u64;
+            if piece.is_empty() || from >= length {
+                return Ok(path);
+            }
+        }
+    }
+
+    /// Writes a file of its folder to a file here, whole or not at all; its length in bytes.
+    pub fn fetch(&mut self, file: &Path, to: &Path) -> Result<u64, String> {
+        let broken = |error: io::Error| format!("{} cannot be written: {error}", to.display());
+        let folder = to.parent().unwrap_or_else(|| Path::new("."));
+        fs::create_dir_all(folder).map_err(broken)?;
+        let mut written = tempfile::NamedTempFile::new_in(folder).map_err(broken)?;
+        let mut from = 0;
+        loop {
+            let asked = AgentRequest::Take {
+                file: file.to_path_buf(),
+                from,
+            };
+            let AgentReply::Piece(piece) = self.ask(asked, PIECE_LIMIT)? else {
+                return Err(another_answer());
+            };
+            let piece = STANDARD.decode(piece);
+            let piece = piece.map_err(|error| format!("a file came broken: {error}"))?;
+            if piece.is_empty() {
+                break;
+            }
+            written.write_all(&piece).map_err(broken)?;
+            from += piece.len() as u64;
+            if from > MOST_BYTES {
+                return Err(format!("{} is too large to be fetched", file.display()));
+            }
+        }
+        if from > 0 {
+            written.persist(to).map_err(|error| broken(error.error))?;
+        }
+        Ok(from)
+    }
+}
+
+fn another_answer() -> String {
+    "the program over there gave an answer to another question".to_owned()
+}
+
+/// Over there: does what it is asked, until its standard input closes.
+pub fn serve(program: &Path) -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    child::serve(&mut |request| {
+        let answer = match request {
+            Request::Agent(request) => answer(request, program, folder.path()),
+            _ => Err("this process is an agent, and measures nothing".to_owned()),
+        };
+        Ok(match answer {
+            Ok(reply) => Reply::Agent(reply),
+            Err(reason) => Reply::Refused(EngineError::Failed(reason)),
+        })
+    })
+}
+
+fn answer(request: AgentRequest, program: &Path, folder: &Path) -> Result<AgentReply, String> {
+    match request {
+        AgentRequest::Watch(order) => {
+            let (watched, trace) = watched::watch(&mut CaseWatch {
+                order: &order,
+                program,
+                stop: &CancelToken::default(),
+                while_waiting: &mut || (),
+            })?;
+            let written = trace_file::write(&folder.join(TIMELINE), &trace);
+            written.map_err(|error| format!("the timeline cannot be kept: {error}"))?;
+            Ok(AgentReply::Watched(Box::new(watched)))
+        }
+        AgentRequest::Command { words } => {
+            let spec = ProcessSpec::new(program).args(words);
+            let finished = process::run_within_group(&spec).map_err(|error| error.to_string())?;
+            Ok(AgentReply::Ended {
+                success: finished.0.success,
+                stderr: finished.0.stderr,
+            })
+        }
+        AgentRequest::Folder { name } => {
+            let path = below(folder, Path::new(&name))?;
+            let made = fs::create_dir_all(&path);
+            made.map_err(|error| format!("{} cannot be made: {error}", path.display()))?;
+            Ok(AgentReply::Folder(path))
+        }
+        AgentRequest::Put { to, from, bytes } => {
+            let path = below(folder, Path::new(&to))?;
+            let bytes = STANDARD.decode(bytes).map_err(|error| error.to_string())?;
+            let written = write_piece(&path, from, &bytes);
+            written.map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+            Ok(AgentReply::Stored(path))
+        }
+        AgentRequest::Take { file, from } => {
+            let path = below(folder, &file)?;
+            let piece = read_piece(&path, from);
+            let piece =
+                piece.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+            Ok(AgentReply::Piece(STANDARD.encode(piece)))
+        }
+    }
+}
+
+/// A path below a folder, which whole paths may begin with.
+fn below(folder: &Path, path: &Path) -> Result<PathBuf, String> {
+    let own = path.strip_prefix(folder).unwrap_or(path);
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    if own.as_os_str().is_empty() || !own.components().all(is_plain) {
+        return Err(format!("{} is no file of this run", path.display()));
+    }
+    Ok(folder.join(own))
+}
+
+fn read_piece(path: &Path, from: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut piece = Vec::new();
+    file.take(PIECE).read_to_end(&mut piece)?;
+    Ok(piece)
+}
+
+fn write_piece(path: &Path, from: u64, bytes: &[u8]) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let mut file = File::options()
+        .create(true)
+        .write(true)
+        .truncate(from == 0)
+        .open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    file.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_and_go_in_pieces_and_only_below_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let ask = |request| answer(request, Path::new("powerband"), folder.path());
+        let long = vec![7; PIECE as usize + 5];
+        for (from, bytes) in [
+            (0, &long[..PIECE as usize]),
+            (PIECE, &long[PIECE as usize..]),
+        ] {
+            let put = AgentRequest::Put {
+                to: "inputs/0.npy".to_owned(),
+                from,
+                bytes: STANDARD.encode(bytes),
+            };
+            let AgentReply::Stored(path) = ask(put).unwrap() else {
+                panic!("it is stored");
+            };
+            assert_eq!(path, folder.path().join("inputs/0.npy"));
+        }
+        let take = |file: &Path, from| {
+            ask(AgentRequest::Take {
+                file: file.to_path_buf(),
+                from,
+            })
+        };
+        let whole = folder.path().join("inputs/0.npy");
+        let lengths = [0, PIECE, PIECE + 5].map(|from| match take(&whole, from) {
+            Ok(AgentReply::Piece(piece)) => STANDARD.decode(piece).unwrap().len(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(lengths, [PIECE as usize, 5, 0]);
+        for path in ["/etc/hostname", "../x", "", "inputs/../../x"] {
+            let refused = take(Path::new(path), 0).unwrap_err();
+            assert!(refused.contains("no file of this run"), "{refused}");
+        }
+        let folder_of = ask(AgentRequest::Folder {
+            name: "out/0".to_owned(),
+        });
+        assert!(matches!(folder_of, Ok(AgentReply::Folder(path)) if path.is_dir()));
+    }
+}

@@ -1,0 +1,147 @@
+//! Experiments on a case of another machine: the program over there makes them, and the session comes back.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::agent::Agent;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::plan::TimeLimits;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, Setup, VIA_KEY, WHERE_KEY};
+use powerband_onnx::{source, zoo};
+use powerband_planning::transport;
+use powerband_store::installation::Installation;
+use powerband_store::{library, session_file, trace_file};
+use powerband_worker::remote::files::ModelFiles;
+use powerband_worker::remote::reached::Reached;
+
+/// Experiments take at most so long, the roofs before them included.
+const LIMIT: Duration = Duration::from_hours(2);
+/// The session over there.
+const SESSION: &str = "why.ron";
+/// The end of what the program over there said is quoted, in lines.
+const QUOTED: usize = 6;
+
+/// Experiments that are wanted of a setup of another machine.
+#[derive(Clone, Copy, Debug)]
+pub struct WantedElsewhere<'a> {
+    /// A built-in network, or an ONNX file here.
+    pub model: &'a str,
+    pub setup: &'a Setup,
+    /// Further words of `powerband why`: the point, the preset.
+    pub words: &'a [String],
+    /// Where the session is to be; the library where nothing is said.
+    pub to: Option<&'a Path>,
+}
+
+/// Has them made over there, and saves the session here; returns its path.
+pub fn measure(
+    place: &Installation,
+    reached: &mut Reached,
+    wanted: WantedElsewhere<'_>,
+    stop: &CancelToken,
+) -> Result<PathBuf, String> {
+    let model = model_there(place, reached, wanted.model, stop)?;
+    let mut nothing = || ();
+    let mut agent = Agent::start(&reached.agent(), &TimeLimits::default(), stop, &mut nothing)?;
+    let folder = agent.folder("session")?;
+    let file = folder.join(SESSION);
+    let setup = transport::over_there(wanted.setup).to_string();
+    let own = ["why", &model, "--setup", &setup, "--force", "--out"].map(ToOwned::to_owned);
+    let words = own.into_iter().chain([file.display().to_string()]);
+    let words = words.chain(wanted.words.iter().cloned());
+    let said = agent.command(words.collect(), LIMIT);
+    let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let fetched = scratch.path().join(SESSION);
+    // A case that could not be measured is an error over there that left a session all the same.
+    let length = match (&said, agent.fetch(&file, &fetched)) {
+        (_, Ok(length)) => length,
+        (Ok(_), Err(reason)) => return Err(reason),
+        (Err(said), Err(_)) => return Err(last_lines(said)),
+    };
+    if length == 0 {
+        return Err(last_lines(&said.unwrap_or_else(|said| said)));
+    }
+    let opened = session_file::read(&fetched).map_err(|error| error.to_string())?;
+    let mut session = opened.session;
+    let path = match wanted.to {
+        Some(path) => path.to_path_buf(),
+        None => library::new_path(&place.paths, &session.name, &session.created)
+            .map_err(|error| format!("the session cannot be saved: {error}"))?,
+    };
+    for (number, profile) in session.profiles.iter_mut().enumerate() {
+        let Some(name) = profile.trace_file.take() else {
+            continue;
+        };
+        let beside = trace_file::path(&path, number);
+        if agent
+            .fetch(&folder.join(name), &beside)
+            .is_ok_and(|length| length > 0)
+        {
+            let name = beside.file_name();
+            profile.trace_file = name.map(|name| name.to_string_lossy().into_owned());
+        }
+    }
+    ran_there(&mut session, reached, wanted);
+    session_file::write(&path, &session)
+        .map_err(|error| format!("the session cannot be saved: {error}"))?;
+    Ok(path)
+}
+
+/// The model over there: a built-in network by its name, a file that is sent.
+fn model_there(
+    place: &Installation,
+    reached: &mut Reached,
+    model: &str,
+    stop: &CancelToken,
+) -> Result<String, String> {
+    if zoo::find(model).is_some() {
+        return Ok(model.to_owned());
+    }
+    let opened = source::open(model, &place.paths.cache).map_err(|error| error.to_string())?;
+    let files = ModelFiles {
+        file: opened.path,
+        data: opened.data,
+        sha256: opened.sha256,
+        seen: opened.seen,
+    };
+    let sent = reached.model(&files, stop, &mut |_| ());
+    let sent = sent.map_err(|error| error.to_string())?;
+    Ok(sent.display().to_string())
+}
+
+/// Says in a session that was measured over there that it was: its setups name their machine, and the machine has what
+/// was the session's own.
+fn ran_there(session: &mut Session, reached: &Reached, wanted: WantedElsewhere<'_>) {
+    let is_of_machine =
+        |key: &str| [WHERE_KEY, VIA_KEY, PROGRAM_KEY].contains(&key) || key.starts_with(SLURM_KEYS);
+    let options = wanted.setup.options.iter();
+    let place: Vec<(&String, &String)> = options.filter(|(key, _)| is_of_machine(key)).collect();
+    for setup in &mut session.plan.setups {
+        for (key, value) in &place {
+            setup.options.insert((*key).clone(), (*value).clone());
+        }
+    }
+    for track in &mut session.telemetry.tracks {
+        track.device.machine = Some(reached.name.clone());
+    }
+    let mut machine = reached.record((0..session.plan.setups.len()).collect());
+    machine.environment = session.environment.clone();
+    machine.roofs = std::mem::take(&mut session.roofs);
+    if zoo::find(wanted.model).is_none() {
+        wanted.model.clone_into(&mut session.plan.model);
+    }
+    session.name = format!("{} on {}", session.name, reached.name);
+    session.machines = vec![machine];
+}
+
+/// The end of what was said.
+fn last_lines(said: &str) -> String {
+    let lines: Vec<&str> = said
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(QUOTED);
+    lines[from..].join("; ")
+}

@@ -1,0 +1,75 @@
+//! `powerband why` about a setup of another machine: the program over there makes the experiments.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+
+use super::args::WhyArgs;
+use super::{Context, machines, output, signals, why};
+use powerband_core::domain::setup::Setup;
+use powerband_planning::transport::SetupMachine;
+use powerband_runner::experiments::elsewhere::{self, WantedElsewhere};
+use powerband_store::session_file;
+
+/// Has the experiments made over there, and shows them.
+pub(super) fn run(
+    context: &Context,
+    args: &WhyArgs,
+    model: &str,
+    setup: &Setup,
+) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &args.out {
+        session_file::check_target(path, args.force)?;
+    }
+    let known = &context.settings.machines;
+    let machine = SetupMachine::of_setup(setup, known).map_err(anyhow::Error::msg)?;
+    let machine = machine.with_context(|| format!("{setup} runs on this machine"))?;
+    let cancel = signals::listen()?.token();
+    let mut reached = machines::connect(context, &machine, &cancel)?;
+    let name = machine.name.clone();
+    output::note(&format!(
+        "Measuring on {name}: roofs that are missing there, then experiments."
+    ));
+    let words = words(args)?;
+    let wanted = WantedElsewhere {
+        model,
+        setup,
+        words: &words,
+        to: args.out.as_deref(),
+    };
+    let measured = elsewhere::measure(&context.place(), &mut reached, wanted, &cancel);
+    let path = measured.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+    output::note(&format!("Saved as {}", path.display()));
+    let session = session_file::read(&path)?.session;
+    let Some(asked) = why::asked_case(context, &session) else {
+        bail!("{name}: the session has no experiments");
+    };
+    why::shown(args, &session, &asked)
+}
+
+/// What is said of how to measure, as words for the program over there.
+fn words(args: &WhyArgs) -> anyhow::Result<Vec<String>> {
+    if args.fed.is_given() {
+        bail!(
+            "inputs of a case on another machine are filled there; leave --shape, --input and --batch-axis out"
+        );
+    }
+    let mut words = args.point.words();
+    let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    if let Some(preset) = args.preset {
+        add("--preset", preset.to_string());
+    }
+    if let Some(rounds) = args.rounds {
+        add("--rounds", rounds.to_string());
+    }
+    for change in &args.only {
+        add("--only", change.id().to_owned());
+    }
+    for dim in &args.dims {
+        add("--dim", dim.to_string());
+    }
+    if args.no_roofs {
+        words.push("--no-roofs".to_owned());
+    }
+    Ok(words)
+}
