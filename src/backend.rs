@@ -21,6 +21,7 @@ use powerband_core::domain::recorded_run::RecordedRun;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_devices::{machine, survey, version};
@@ -29,6 +30,7 @@ use powerband_import::reading::source::Limits;
 use powerband_import::{ImportError, Imported, session};
 use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_runner::again::prepare_again;
+use powerband_runner::experiments::elsewhere::ReadyElsewhere;
 use powerband_runner::experiments::{self, ExperimentMachine};
 use powerband_runner::jobs::collect;
 use powerband_runner::jobs::record::{self as job_record, JobRecord};
@@ -165,6 +167,16 @@ impl Backend for LocalBackend {
         place: &Installation,
         subject: RunSubject<'_>,
     ) -> Result<Box<dyn ReadyRun>, String> {
+        if let RunSubject::Experiments(session, case, change, programs) = subject
+            && session
+                .plan
+                .setups
+                .get(case.setup)
+                .is_some_and(Setup::is_elsewhere)
+        {
+            let ready = ReadyElsewhere::of_case(place, session, case, change, programs)?;
+            return Ok(Box::new(RunElsewhere(ready)));
+        }
         let ready = prepare_run(place, subject).map_err(|error| error.to_string())?;
         Ok(Box::new(ready))
     }
@@ -284,6 +296,28 @@ impl ReadyRun for LocalRun {
         observer: &mut dyn FnMut(&TimedEvent, &Session),
     ) -> RecordedRun {
         record::record(self.prepared, paths, &self.target, control, observer)
+    }
+}
+
+/// Experiments that the program on another machine makes.
+struct RunElsewhere(ReadyElsewhere);
+
+impl ReadyRun for RunElsewhere {
+    fn beginning(&self) -> &RunStart {
+        &self.0.beginning
+    }
+
+    fn earlier(&self) -> Option<(Session, u32)> {
+        None
+    }
+
+    fn record(
+        self: Box<Self>,
+        _paths: &Paths,
+        control: &Control,
+        observer: &mut dyn FnMut(&TimedEvent, &Session),
+    ) -> RecordedRun {
+        self.0.record(control, observer)
     }
 }
 

@@ -7,7 +7,8 @@ use anyhow::{Context as _, bail};
 
 use super::args::WhyArgs;
 use super::bench::{self, FinishedRun};
-use super::{Context, TROUBLE, output, why_elsewhere};
+use super::why_elsewhere::{self, AskedElsewhere};
+use super::{Context, TROUBLE, output};
 use powerband_app::why::tally;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
@@ -54,8 +55,8 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
             args.subject
         );
     }
-    if let Some((model, setup)) = asked_elsewhere(args, session.as_ref())? {
-        return why_elsewhere::run(context, args, &model, &setup);
+    if let Some(asked) = asked_elsewhere(args, session.as_ref())? {
+        return why_elsewhere::run(context, args, &asked);
     }
     let request = match &session {
         Some(session) => of_session(args, session)?,
@@ -67,11 +68,7 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         experiments::keep_changes(request, &args.only)
     };
     let request = RunRequest {
-        programs: match (&session, args.allow_commands) {
-            (None, _) => ProgramTrust::Typed,
-            (Some(_), true) => ProgramTrust::Allowed,
-            (Some(_), false) => ProgramTrust::File,
-        },
+        programs: trust(args),
         ..request
     };
     let target = args
@@ -141,13 +138,29 @@ fn measure_roofs(context: &Context, request: &RunRequest) {
     }
 }
 
+/// Whether programs of the setup may be started: what a session says may be anyone's.
+pub(super) fn trust(args: &WhyArgs) -> ProgramTrust {
+    let is_session = Path::new(&args.subject)
+        .extension()
+        .is_some_and(|end| end == "ron");
+    match (is_session, args.allow_commands) {
+        (false, _) => ProgramTrust::Typed,
+        (true, true) => ProgramTrust::Allowed,
+        (true, false) => ProgramTrust::File,
+    }
+}
+
 /// The model and the setup that is asked about, where that runs on another machine.
 fn asked_elsewhere(
     args: &WhyArgs,
     session: Option<&Session>,
-) -> anyhow::Result<Option<(String, Setup)>> {
-    let (model, setup) = match (session, &args.setup) {
-        (None, Some(spec)) => (args.subject.clone(), spec.parse::<Setup>()?),
+) -> anyhow::Result<Option<AskedElsewhere>> {
+    let asked = match (session, &args.setup) {
+        (None, Some(spec)) => AskedElsewhere {
+            model: args.subject.clone(),
+            sha256: None,
+            setup: spec.parse()?,
+        },
         (None, None) => return Ok(None),
         (Some(session), wanted) => {
             let setups = &session.plan.setups;
@@ -155,13 +168,18 @@ fn asked_elsewhere(
                 Some(wanted) => session.find_setup(wanted),
                 None => (setups.len() == 1).then_some(0),
             };
-            let Some(setup) = found.and_then(|place| setups.get(place)) else {
+            let known = found.and_then(|place| Some((place, setups.get(place)?)));
+            let Some((place, setup)) = known else {
                 return Ok(None);
             };
-            (session.plan.model.clone(), setup.clone())
+            AskedElsewhere {
+                model: session.plan.model.clone(),
+                sha256: Some(session.model_of(place).sha256.clone()),
+                setup: setup.clone(),
+            }
         }
     };
-    Ok(setup.is_elsewhere().then_some((model, setup)))
+    Ok(asked.setup.is_elsewhere().then_some(asked))
 }
 
 /// What the experiments of a session said, where they are those that are asked for.

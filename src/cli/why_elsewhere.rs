@@ -11,16 +11,26 @@ use powerband_planning::transport::SetupMachine;
 use powerband_runner::experiments::elsewhere::{self, WantedElsewhere};
 use powerband_store::session_file;
 
+/// A setup of another machine that is asked about.
+pub(super) struct AskedElsewhere {
+    pub model: String,
+    /// SHA-256 of the model, where it is that of a session.
+    pub sha256: Option<String>,
+    pub setup: Setup,
+}
+
 /// Has the experiments made over there, and shows them.
 pub(super) fn run(
     context: &Context,
     args: &WhyArgs,
-    model: &str,
-    setup: &Setup,
+    asked: &AskedElsewhere,
 ) -> anyhow::Result<ExitCode> {
+    let setup = &asked.setup;
     if let Some(path) = &args.out {
         session_file::check_target(path, args.force)?;
     }
+    let programs = why::trust(args);
+    elsewhere::check(&context.place(), setup, programs)?;
     let known = &context.settings.machines;
     let machine = SetupMachine::of_setup(setup, known).map_err(anyhow::Error::msg)?;
     let machine = machine.with_context(|| format!("{setup} runs on this machine"))?;
@@ -32,7 +42,8 @@ pub(super) fn run(
     ));
     let words = words(args)?;
     let wanted = WantedElsewhere {
-        model,
+        model: &asked.model,
+        sha256: asked.sha256.as_deref(),
         setup,
         words: &words,
         to: args.out.as_deref(),

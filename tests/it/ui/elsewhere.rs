@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use powerband_app::action::{Action, RunAction};
 use powerband_app::notices::NoticeLevel;
+use powerband_app::sessions::Pin;
 use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_store::journal::{AppendOutcome, Journal};
 
@@ -107,8 +108,21 @@ fn frames_go_on_while_a_setup_runs_behind_a_slow_link() {
     // Every line takes fifty milliseconds each way, as on a link to another continent.
     let late = "while IFS= read -r line; do sleep 0.05; printf '%s\\n' \"$line\"; done";
     let link = home.script("link.sh", &format!("{late} | \"$@\" | {late}"));
-    let mut desk = Desk::awake(home, Vec::new());
     let program = env!("CARGO_BIN_EXE_powerband");
+    // The model is there already: sending it over such a link would take minutes.
+    let quick = format!("fake,via=\"env THERE=1\",remote_program={program}");
+    let bench = [
+        "bench",
+        "resnet18@cifar",
+        "--setup",
+        &quick,
+        "--batch",
+        "1",
+        "--rounds",
+        "1",
+    ];
+    assert_eq!(home.run(&bench).status, Some(0));
+    let mut desk = Desk::awake(home, Vec::new());
     let spec = format!("fake,via=\"{}\",remote_program={program}", link.display());
     desk.app_mut().bench.planner.draft = draft(&spec, "1", 2);
     desk.act(Action::Run(RunAction::Start));
@@ -128,4 +142,33 @@ fn frames_go_on_while_a_setup_runs_behind_a_slow_link() {
         "{:?}",
         session.session.cases[0]
     );
+}
+
+#[test]
+fn why_is_asked_on_the_machine_of_the_case() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let program = env!("CARGO_BIN_EXE_powerband");
+    let spec = format!("fake,sleep=yes,via=\"env THERE=1\",remote_program={program}");
+    desk.app_mut().bench.planner.draft = draft(&spec, "1", 2);
+    desk.act(Action::Run(RunAction::Start));
+    desk.act(Action::Run(RunAction::AllowPrograms(true)));
+    desk.step_until("the run is saved", PATIENCE, is_saved);
+    let open = desk.app().shared.sessions.iter().last().expect("a session");
+    let case = open.session.cases[0].key();
+    let pin = Pin {
+        session: open.id,
+        case,
+    };
+    desk.act(Action::Run(RunAction::Why(pin, None)));
+    desk.until("the experiments are here", |app| {
+        let asked = app.shared.sessions.iter().last();
+        asked.is_some_and(|open| open.session.plan.experiments.is_some())
+    });
+    let asked = desk.app().shared.sessions.iter().last().expect("a session");
+    let session = &asked.session;
+    assert_eq!(session.machines.len(), 1, "{:?}", desk.said());
+    assert_eq!(session.machines[0].name, "via env THERE=1");
+    let setups = &session.plan.setups;
+    assert!(setups.len() > 1 && setups.iter().all(|setup| setup.is_elsewhere()));
+    assert!(session.cases.iter().any(|case| !case.rounds.is_empty()));
 }

@@ -136,15 +136,23 @@ pub fn turn_groups(experiments: &Experiments) -> Vec<TurnGroup> {
 /// Half the 95 % interval of an effect, as a logarithm. Few starts tell little of how much starts differ, so that what
 /// other cases showed of that is taken in, as prior of a variance.
 pub fn half_width(effect: &Estimate) -> f64 {
-    if effect.starts < 2 {
-        return effect.half_width();
-    }
-    let starts = f64::from(effect.starts);
-    let seen = effect.error.powi(2) * starts;
+    let is_of_starts = effect.starts > 1;
+    let units = f64::from(if is_of_starts {
+        effect.starts
+    } else {
+        effect.rounds
+    });
+    let seen = effect.error.powi(2) * units;
     let freedom = effect.freedom + KNOWN_AS_STARTS;
     let usual = KNOWN_AS_STARTS * STARTS_DIFFER.powi(2);
     let variance = (effect.freedom * seen + usual) / freedom;
-    student::t975(freedom) * (variance / starts).sqrt()
+    // Rounds of one start say nothing of how the next one would differ.
+    let unseen = if is_of_starts {
+        0.0
+    } else {
+        STARTS_DIFFER.powi(2)
+    };
+    student::t975(freedom) * (variance / units + unseen).sqrt()
 }
 
 /// Whether more turns would change nothing about what an effect tells: it is absent, or clear of what it is held
@@ -251,5 +259,32 @@ mod tests {
         assert_eq!(patience_ns(Some(20), 9 * second), second);
         assert_eq!(patience_ns(Some(20), 12 * second), 0);
         assert_eq!(patience_ns(None, 0), 0);
+    }
+
+    #[test]
+    fn few_starts_take_in_what_starts_usually_differ_by() {
+        let estimate = |times: &[(u32, f64)]| {
+            let rounds = |times: Vec<(u32, f64)>| -> Vec<RoundSamples> {
+                let each = (0..).zip(times);
+                each.map(|(round, (start, time))| RoundSamples {
+                    round,
+                    start,
+                    samples: vec![time],
+                })
+                .collect()
+            };
+            let control = rounds(times.iter().map(|(start, _)| (*start, 10.0)).collect());
+            paired(&control, &rounds(times.to_vec())).unwrap()
+        };
+        let three = estimate(&[(0, 13.0), (1, 14.5), (2, 16.0)]);
+        assert!(half_width(&three) < 0.5 * three.half_width(), "{three:?}");
+        let alike = estimate(&[(0, 15.0), (1, 15.0), (2, 15.001)]);
+        assert!(
+            half_width(&alike) > alike.half_width(),
+            "nothing is that sure"
+        );
+        let one_start = estimate(&[(0, 13.0), (0, 14.0)]);
+        let half = half_width(&one_start);
+        assert!((0.1..0.25).contains(&half), "{half}");
     }
 }

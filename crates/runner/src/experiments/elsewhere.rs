@@ -1,15 +1,25 @@
 //! Experiments on a case of another machine: the program over there makes them, and the session comes back.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::Agent;
+use crate::prepare_error::PrepareError;
+use crate::programs;
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::domain::plan::TimeLimits;
+use powerband_core::base::clock;
+use powerband_core::control::Control;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::{Activity, RunEvent, RunStart, TimedEvent};
+use powerband_core::domain::experiment::ExperimentChange;
+use powerband_core::domain::plan::{Plan, TimeLimits};
+use powerband_core::domain::recorded_run::RecordedRun;
+use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, Setup, VIA_KEY, WHERE_KEY};
 use powerband_onnx::{source, zoo};
-use powerband_planning::transport;
+use powerband_planning::transport::{self, SetupMachine};
 use powerband_store::installation::Installation;
 use powerband_store::{library, session_file, trace_file};
 use powerband_worker::remote::files::ModelFiles;
@@ -27,11 +37,116 @@ const QUOTED: usize = 6;
 pub struct WantedElsewhere<'a> {
     /// A built-in network, or an ONNX file here.
     pub model: &'a str,
+    /// SHA-256 of the model, where it has to be a certain one.
+    pub sha256: Option<&'a str>,
     pub setup: &'a Setup,
     /// Further words of `powerband why`: the point, the preset.
     pub words: &'a [String],
     /// Where the session is to be; the library where nothing is said.
     pub to: Option<&'a Path>,
+}
+
+/// Refuses a setup of a session from a file that would start what nobody knows, here or over there.
+pub fn check(
+    place: &Installation,
+    setup: &Setup,
+    programs: ProgramTrust,
+) -> Result<(), PrepareError> {
+    programs::check(&place.paths, std::slice::from_ref(setup), programs).map(|_note| ())
+}
+
+/// Experiments on a case of a session, ready to begin.
+#[derive(Clone, Debug)]
+pub struct ReadyElsewhere {
+    /// The case by itself, as far as it is known here.
+    pub beginning: RunStart,
+    place: Installation,
+    machine: SetupMachine,
+    words: Vec<String>,
+}
+
+impl ReadyElsewhere {
+    /// Those on a case of a session, all or one change alone.
+    pub fn of_case(
+        place: &Installation,
+        session: &Session,
+        case: CaseKey,
+        change: Option<ExperimentChange>,
+        programs: ProgramTrust,
+    ) -> Result<Self, String> {
+        let plan = &session.plan;
+        let setup = plan.setups.get(case.setup);
+        let setup = setup.ok_or("the session has no such setup")?;
+        check(place, setup, programs).map_err(|error| error.to_string())?;
+        let machine = SetupMachine::of_setup(setup, &place.machines)?;
+        let machine = machine.ok_or_else(|| format!("{setup} runs on this machine"))?;
+        let sizes = case.point.bindings();
+        let sizes = sizes.map(|(name, size)| format!("--at={name}={size}"));
+        let only = change.map(|change| format!("--only={}", change.id()));
+        let name = format!("why {}, {setup}, {}", session.model.name, case.point);
+        Ok(Self {
+            beginning: RunStart {
+                name,
+                created: clock::now_utc(),
+                plan: Plan {
+                    setups: vec![setup.clone()],
+                    looks: Vec::new(),
+                    points: vec![case.point],
+                    experiments: None,
+                    ..plan.clone()
+                },
+                model: session.model_of(case.setup).clone(),
+                environment: session.environment.clone(),
+                made_up: false,
+                warnings: Vec::new(),
+                variants: BTreeMap::new(),
+                roofs: Vec::new(),
+            },
+            place: place.clone(),
+            machine,
+            words: sizes.chain(only).collect(),
+        })
+    }
+
+    /// Makes them. Blocks until the session is here.
+    pub fn record(
+        self,
+        control: &Control,
+        observer: &mut dyn FnMut(&TimedEvent, &Session),
+    ) -> RecordedRun {
+        let mut session = Session::from_start(self.beginning.clone());
+        let activity = Activity::Connecting { setup: 0 };
+        let event = RunEvent::Turned { activity };
+        observer(&TimedEvent { at_ns: 0, event }, &session);
+        let measured = self.measured(control.token());
+        let read = measured.and_then(|path| {
+            let opened = session_file::read(&path).map_err(|error| error.to_string())?;
+            session = opened.session;
+            Ok(path)
+        });
+        RecordedRun {
+            session,
+            saved: read,
+            diverted: None,
+            notes: Vec::new(),
+        }
+    }
+
+    fn measured(&self, stop: &CancelToken) -> Result<PathBuf, String> {
+        let name = &self.machine.name;
+        let reached = Reached::reach(&self.machine, &self.place.program, stop, &mut |_| ());
+        let mut reached = reached.map_err(|error| format!("{name}: {error}"))?;
+        let setup = self.beginning.plan.setups.first();
+        let wanted = WantedElsewhere {
+            model: &self.beginning.plan.model,
+            sha256: Some(&self.beginning.model.sha256),
+            setup: setup.ok_or("there is no setup")?,
+            words: &self.words,
+            to: None,
+        };
+        let path = measure(&self.place, &mut reached, wanted, stop);
+        path.map_err(|reason| format!("{name}: {reason}"))
+    }
 }
 
 /// Has them made over there, and saves the session here; returns its path.
@@ -41,7 +156,7 @@ pub fn measure(
     wanted: WantedElsewhere<'_>,
     stop: &CancelToken,
 ) -> Result<PathBuf, String> {
-    let model = model_there(place, reached, wanted.model, stop)?;
+    let model = model_there(place, reached, &wanted, stop)?;
     let mut nothing = || ();
     let mut agent = Agent::start(&reached.agent(), &TimeLimits::default(), stop, &mut nothing)?;
     let folder = agent.folder("session")?;
@@ -92,13 +207,17 @@ pub fn measure(
 fn model_there(
     place: &Installation,
     reached: &mut Reached,
-    model: &str,
+    wanted: &WantedElsewhere<'_>,
     stop: &CancelToken,
 ) -> Result<String, String> {
+    let model = wanted.model;
     if zoo::find(model).is_some() {
         return Ok(model.to_owned());
     }
     let opened = source::open(model, &place.paths.cache).map_err(|error| error.to_string())?;
+    if wanted.sha256.is_some_and(|sha256| sha256 != opened.sha256) {
+        return Err(PrepareError::OtherModel(opened.name).to_string());
+    }
     let files = ModelFiles {
         file: opened.path,
         data: opened.data,

@@ -168,7 +168,7 @@ fn request(
     let engine = engines::check(setup).map_err(|error| error.to_string())?;
     if setup.is_elsewhere() {
         return Err(format!(
-            "{setup} runs on another machine, and the window makes experiments on this one; powerband why MODEL --setup {setup} makes them over there"
+            "{setup} runs on another machine, and these are experiments on this one"
         ));
     }
     if setup.has_neighbour() {

@@ -13,6 +13,9 @@ use super::hypotheses::{self, CaseLimit, Evidence, FloorShares, Share};
 use super::lines::RoofLine;
 use super::run_parts::{RunPart, TriedPart};
 
+/// Parts that take less of a run have no answer.
+const LEAST_SHARE: f64 = 0.03;
+
 /// What limits a part of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PartAnswer {
@@ -36,6 +39,7 @@ pub struct PartAnswer {
 /// What limits each part of a case that was tried.
 pub(super) fn part_answers(sources: &AnswerSources<'_>) -> Vec<PartAnswer> {
     let parts = sources.tried.iter().flat_map(|tried| &tried.parts);
+    let parts = parts.filter(|part| part.share >= LEAST_SHARE);
     parts.filter_map(|part| of_part(sources, part)).collect()
 }
 
