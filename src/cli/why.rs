@@ -56,7 +56,9 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         );
     }
     if let Some(asked) = asked_elsewhere(args, session.as_ref())? {
-        return why_elsewhere::run(context, args, &asked);
+        let session = why_elsewhere::measured_session(context, args, &asked, trust(args))?;
+        let found = asked_case(context, &session).context("the session has no experiments")?;
+        return shown(args, &session, &found);
     }
     let request = match &session {
         Some(session) => of_session(args, session)?,
@@ -139,7 +141,7 @@ fn measure_roofs(context: &Context, request: &RunRequest) {
 }
 
 /// Whether programs of the setup may be started: what a session says may be anyone's.
-pub(super) fn trust(args: &WhyArgs) -> ProgramTrust {
+fn trust(args: &WhyArgs) -> ProgramTrust {
     let is_session = Path::new(&args.subject)
         .extension()
         .is_some_and(|end| end == "ron");
@@ -217,7 +219,7 @@ fn saved_answer(
 }
 
 /// What is known of the case that the experiments of a session are on.
-pub(super) fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
+fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
     let roofs = roofs_file::for_session(session, &context.paths);
     let mut found = ExplainedCase::of_experiments(session, &roofs)?;
     if let Some(tried) = &mut found.tried {
@@ -350,11 +352,7 @@ fn print(args: &WhyArgs, session: &Session, found: &ExplainedCase) -> anyhow::Re
     }
 }
 
-pub(super) fn shown(
-    args: &WhyArgs,
-    session: &Session,
-    asked: &ExplainedCase,
-) -> anyhow::Result<ExitCode> {
+fn shown(args: &WhyArgs, session: &Session, asked: &ExplainedCase) -> anyhow::Result<ExitCode> {
     print(args, session, asked)?;
     let tried = asked.tried.as_ref();
     let case = tried.and_then(|tried| session.case(tried.case));

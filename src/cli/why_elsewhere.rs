@@ -1,11 +1,11 @@
 //! `powerband why` about a setup of another machine: the program over there makes the experiments.
 
-use std::process::ExitCode;
-
 use anyhow::{Context as _, bail};
 
 use super::args::WhyArgs;
-use super::{Context, machines, output, signals, why};
+use super::{Context, machines, output, signals};
+use powerband_core::domain::request::ProgramTrust;
+use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_planning::transport::SetupMachine;
 use powerband_runner::experiments::elsewhere::{self, WantedElsewhere};
@@ -19,28 +19,28 @@ pub(super) struct AskedElsewhere {
     pub setup: Setup,
 }
 
-/// Has the experiments made over there, and shows them.
-pub(super) fn run(
+/// Has the experiments made over there; the session that came back.
+pub(super) fn measured_session(
     context: &Context,
     args: &WhyArgs,
     asked: &AskedElsewhere,
-) -> anyhow::Result<ExitCode> {
+    programs: ProgramTrust,
+) -> anyhow::Result<Session> {
     let setup = &asked.setup;
     if let Some(path) = &args.out {
         session_file::check_target(path, args.force)?;
     }
-    let programs = why::trust(args);
     elsewhere::check(&context.place(), setup, programs)?;
     let known = &context.settings.machines;
     let machine = SetupMachine::of_setup(setup, known).map_err(anyhow::Error::msg)?;
     let machine = machine.with_context(|| format!("{setup} runs on this machine"))?;
+    let words = words_for_there(args)?;
     let cancel = signals::listen()?.token();
     let mut reached = machines::connect(context, &machine, &cancel)?;
     let name = machine.name.clone();
     output::note(&format!(
         "Measuring on {name}: roofs that are missing there, then experiments."
     ));
-    let words = words(args)?;
     let wanted = WantedElsewhere {
         model: &asked.model,
         sha256: asked.sha256.as_deref(),
@@ -51,21 +51,17 @@ pub(super) fn run(
     let measured = elsewhere::measure(&context.place(), &mut reached, wanted, &cancel);
     let path = measured.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
     output::note(&format!("Saved as {}", path.display()));
-    let session = session_file::read(&path)?.session;
-    let Some(asked) = why::asked_case(context, &session) else {
-        bail!("{name}: the session has no experiments");
-    };
-    why::shown(args, &session, &asked)
+    Ok(session_file::read(&path)?.session)
 }
 
 /// What is said of how to measure, as words for the program over there.
-fn words(args: &WhyArgs) -> anyhow::Result<Vec<String>> {
+fn words_for_there(args: &WhyArgs) -> anyhow::Result<Vec<String>> {
     if args.fed.is_given() {
         bail!(
             "inputs of a case on another machine are filled there; leave --shape, --input and --batch-axis out"
         );
     }
-    let mut words = args.point.words();
+    let mut words = args.point.to_words();
     let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
     if let Some(preset) = args.preset {
         add("--preset", preset.to_string());

@@ -15,7 +15,7 @@ pub(crate) struct PointArgs {
 
 impl PointArgs {
     /// The same as words of a command.
-    pub(crate) fn words(&self) -> Vec<String> {
+    pub(crate) fn to_words(&self) -> Vec<String> {
         let batch = self.batch.map(|batch| format!("--batch={batch}"));
         let at = self
             .at

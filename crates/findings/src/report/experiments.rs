@@ -2,8 +2,10 @@
 
 use super::document::Block;
 use crate::analysis::limits::Limits;
-use crate::analysis::limits::answer::{self, CaseAnswer, EvidenceLine, ExplainedCase};
+use crate::analysis::limits::answer::{CaseAnswer, ExplainedCase};
+use crate::analysis::limits::evidence_line::EvidenceLine;
 use crate::analysis::limits::hypotheses::CaseLimit;
+use crate::analysis::limits::settled;
 use crate::tables::{self, view::TableView};
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
@@ -76,7 +78,7 @@ pub fn part_texts(answer: &CaseAnswer) -> Vec<String> {
     let parts = answer.parts.iter();
     parts
         .map(|part| {
-            let sure = answer::certainty_text(part.certainty);
+            let sure = settled::certainty_text(part.certainty);
             let sure = Some(sure).filter(|_| !part.limits.is_empty());
             let sure = sure.map_or_else(String::new, |sure| format!(" ({sure})"));
             format!("{}{sure}", part.sentence)

@@ -4,7 +4,7 @@ use eframe::egui::{Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::label;
-use powerband_findings::analysis::limits::answer::{EvidenceLine, SeenShare, SeenTimes};
+use powerband_findings::analysis::limits::evidence_line::{EvidenceLine, SeenShare, SeenTimes};
 use powerband_findings::analysis::limits::hypotheses::CaseLimit;
 use powerband_findings::chart::figure;
 use powerband_findings::report::experiments as texts;

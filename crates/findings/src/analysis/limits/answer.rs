@@ -3,19 +3,17 @@
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::answer_text::AnswerText;
 use super::case_limits::Limits;
 pub use super::evidence::AnswerSources;
+use super::evidence_line::{EvidenceLine, Suggestion};
 use super::experiments::{self, TriedExperiments};
-use super::hypotheses::{self, CaseLimit, ObservationKind};
+use super::hypotheses::{self, CaseLimit};
 use super::part_answer::{self, PartAnswer};
+use super::settled::{self, LimitWeight, names_of_limits};
 
-/// An answer is given from this certainty on.
-const SURE: f64 = 0.9;
-/// Of two that share an answer the second has at least so much.
-const SHARES: f64 = 0.2;
 /// What limits a case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaseAnswer {
@@ -37,71 +35,6 @@ pub struct CaseAnswer {
     /// Parts of the run with answers of their own: prefill and decode, phases of training.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartAnswer>,
-}
-
-/// How sure a limit is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LimitWeight {
-    pub limit: CaseLimit,
-    pub weight: f64,
-}
-
-/// An observation in words.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EvidenceLine {
-    pub kind: ObservationKind,
-    pub sentence: String,
-    /// How many times as long something took, where that was seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<SeenTimes>,
-    /// Shares of the time, where these were seen.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub shares: Vec<SeenShare>,
-    /// The limits that it speaks for.
-    pub speaks_for: Vec<CaseLimit>,
-    /// The limits that it speaks against.
-    pub speaks_against: Vec<CaseLimit>,
-}
-
-/// How many times as long something took, with the ends of the 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SeenTimes {
-    pub ratio: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
-/// A share of the time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SeenShare {
-    /// The limit that it goes to at least; nothing for the time in which threads work.
-    pub limit: Option<CaseLimit>,
-    pub share: f64,
-}
-
-/// What a change brought.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Suggestion {
-    pub change: &'static str,
-    pub title: &'static str,
-    /// Time without the change over time with it.
-    pub speed_up: f64,
-    pub ci95: Option<(f64, f64)>,
-    /// What it brings, in words.
-    pub sentence: String,
-}
-
-pub(super) fn names_of_limits<S: Serializer>(
-    limits: &[CaseLimit],
-    to: S,
-) -> Result<S::Ok, S::Error> {
-    let names = limits.iter().map(|limit| limit.title());
-    let names: Vec<&str> = names.collect();
-    if names.is_empty() {
-        ["unknown"].serialize(to)
-    } else {
-        names.serialize(to)
-    }
 }
 
 impl CaseAnswer {
@@ -128,14 +61,8 @@ impl CaseAnswer {
 
     /// How sure it is: `95 % sure`.
     pub fn certainty_text(&self) -> String {
-        certainty_text(self.certainty)
+        settled::certainty_text(self.certainty)
     }
-}
-
-/// A certainty in words. Nothing is ever wholly sure.
-pub fn certainty_text(certainty: f64) -> String {
-    let share = (100.0 * certainty).floor().min(99.0);
-    format!("{share:.0} % sure")
 }
 
 /// All that is known of what limits a case.
@@ -210,7 +137,7 @@ pub fn case_answer(sources: &AnswerSources<'_>) -> Option<CaseAnswer> {
         return None;
     }
     let weights = hypotheses::weigh(&seen, text.evidence.threads);
-    let (mut limits, mut certainty) = settled(&weights);
+    let (mut limits, mut certainty) = settled::settled_limits(&weights);
     if limits.len() == 2 && !text.evidence.tells_work_apart() {
         limits.clear();
         certainty = weights.first().map_or(0.0, |(_, weight)| *weight);
@@ -245,30 +172,10 @@ pub fn case_answer(sources: &AnswerSources<'_>) -> Option<CaseAnswer> {
         sentence,
         evidence,
         suggestions,
-        weights: limit_weights(&weights),
+        weights: settled::limit_weights(&weights),
         parts: part_answer::part_answers(sources),
         limits,
     })
-}
-
-pub(super) fn limit_weights(weights: &[(CaseLimit, f64)]) -> Vec<LimitWeight> {
-    let weights = weights.iter();
-    weights
-        .map(|&(limit, weight)| LimitWeight { limit, weight })
-        .collect()
-}
-
-/// The limit that is sure, or the two that share the time, with how sure that is; how sure the likeliest is where none
-/// is.
-pub(super) fn settled(weights: &[(CaseLimit, f64)]) -> (Vec<CaseLimit>, f64) {
-    match weights {
-        [(first, weight), ..] if *weight >= SURE => (vec![*first], *weight),
-        [(first, one), (second, other), ..] if one + other >= SURE && *other >= SHARES => {
-            (vec![*first, *second], one + other)
-        }
-        [(_, weight), ..] => (Vec::new(), *weight),
-        [] => (Vec::new(), 0.0),
-    }
 }
 
 /// What the changes that were tried bring, in one sentence.
@@ -283,6 +190,7 @@ fn brought(suggestions: &[Suggestion]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::limits::hypotheses::ObservationKind;
     use crate::analysis::limits::tests::{node, roofs};
     use crate::analysis::testing::{add_telemetry, measure, session};
     use powerband_core::domain::case::CpuContention;

@@ -4,9 +4,10 @@ use powerband_core::base::humanize;
 use powerband_core::domain::experiment::ExperimentChange;
 
 use super::against;
-use super::answer::{EvidenceLine, SeenShare, SeenTimes, Suggestion};
+
 use super::bound::Bound;
 use super::evidence::AnswerSources;
+use super::evidence_line::{EvidenceLine, SeenShare, SeenTimes, Suggestion};
 use super::hypotheses::{
     CaseLimit, Effect, Evidence, FloorShares, Observation, ObservationKind, Share,
 };

@@ -13,7 +13,7 @@ use crate::analysis::verdict::Verdict;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::{
-    ExperimentChange, Experiments, LEFT_OUT, UnavailableExperiment,
+    Experiment, ExperimentChange, Experiments, LEFT_OUT, UnavailableExperiment,
 };
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::session::{Completion, Session};
@@ -153,6 +153,13 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
     }));
     untried.sort_by_key(|untried| untried.change);
     let is_short = measured.too_short().is_some();
+    let with_effect = rows.iter().filter(|row| row.effect.is_some());
+    let with_effect = with_effect.map(|row| Experiment {
+        change: row.change,
+        setup: row.setup,
+        control: row.control,
+    });
+    let with_effect: Vec<Experiment> = with_effect.collect();
     let unwanted = asked.untried.iter();
     let unwanted = unwanted.filter(|untried| untried.reason == LEFT_OUT);
     let possible = left_out.iter().map(|row| row.change);
@@ -162,7 +169,7 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
         label: session.setup_label(asked.setup),
         median_ns: measured.median_ns(asked.setup),
         beyond_computing: measured.beyond_computing(&rows).filter(|_| !is_short),
-        parts: run_parts::tried_parts(session, case, &rows),
+        parts: run_parts::tried_parts(session, case, &with_effect),
         rows,
         untried,
         possible: possible.collect(),
@@ -321,7 +328,6 @@ impl MeasuredChanges<'_> {
 mod tests {
     use super::*;
     use crate::analysis::testing::{end_case, measure, out_of_memory, session};
-    use powerband_core::domain::experiment::Experiment;
     use powerband_core::domain::point::Point;
 
     const SETUPS: [&str; 6] = [

@@ -6,12 +6,12 @@ use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::roofs::numbers_of;
 use serde::Serialize;
 
-use super::answer::{self, LimitWeight, names_of_limits};
 use super::curve::{self, OPERATIONS_A_MAC};
 use super::evidence::AnswerSources;
 use super::hypotheses::{self, CaseLimit, Evidence, FloorShares, Share};
 use super::lines::RoofLine;
 use super::run_parts::{RunPart, TriedPart};
+use super::settled::{self, LimitWeight, names_of_limits};
 
 /// Parts that take less of a run have no answer.
 const LEAST_SHARE: f64 = 0.03;
@@ -50,7 +50,7 @@ fn of_part(sources: &AnswerSources<'_>, part: &TriedPart) -> Option<PartAnswer> 
         return None;
     }
     let weights = hypotheses::weigh(&seen, evidence.threads);
-    let (limits, certainty) = answer::settled(&weights);
+    let (limits, certainty) = settled::settled_limits(&weights);
     Some(PartAnswer {
         part: part.part.name().to_owned(),
         share: part.share,
@@ -58,7 +58,7 @@ fn of_part(sources: &AnswerSources<'_>, part: &TriedPart) -> Option<PartAnswer> 
         sentence: sentence(sources, part, &evidence, &limits),
         limits,
         certainty,
-        weights: answer::limit_weights(&weights),
+        weights: settled::limit_weights(&weights),
     })
 }
 

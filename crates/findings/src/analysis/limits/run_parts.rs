@@ -2,12 +2,11 @@
 //! phases of a training step. The turns of the experiments are theirs, too.
 
 use powerband_core::domain::case::{Case, CaseKey, Round};
-use powerband_core::domain::experiment::ExperimentChange;
+use powerband_core::domain::experiment::{Experiment, ExperimentChange};
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::{self, RoundSamples};
 use powerband_core::stats::summary::median;
 
-use super::experiments::ExperimentRow;
 use super::hypotheses::Effect;
 use crate::analysis::run_phases;
 use crate::analysis::side::case_visits;
@@ -96,8 +95,8 @@ impl TriedPart {
     }
 }
 
-/// The parts of a case, with what was tried on it.
-pub fn tried_parts(session: &Session, case: CaseKey, rows: &[ExperimentRow]) -> Vec<TriedPart> {
+/// The parts of a case, with the experiments on it that have an effect.
+pub fn tried_parts(session: &Session, case: CaseKey, tried: &[Experiment]) -> Vec<TriedPart> {
     let of_setup = |setup| session.case(CaseKey { setup, ..case });
     let Some(own) = of_setup(case.setup) else {
         return Vec::new();
@@ -109,19 +108,17 @@ pub fn tried_parts(session: &Session, case: CaseKey, rows: &[ExperimentRow]) -> 
             let estimate = ratio::paired(&visits(before)?, &visits(after)?)?;
             Some(Effect::from_estimate(&estimate))
         };
-        let measured = |change| {
-            let row = rows.iter().find(|row| row.change == change)?;
-            row.effect.map(|_| row)
-        };
+        let with = |change| tried.iter().find(|tried| tried.change == change);
         let samples: Vec<f64> = own
             .rounds
             .iter()
             .flat_map(|round| part.samples(round))
             .collect();
-        let effects = rows.iter().filter(|row| row.effect.is_some());
-        let effects = effects.filter_map(|row| Some((row.change, effect(row.control, row.setup)?)));
-        let streams = measured(ExperimentChange::StreamingNeighbour);
-        let computes = measured(ExperimentChange::ComputingNeighbour);
+        let effects = tried
+            .iter()
+            .filter_map(|tried| Some((tried.change, effect(tried.control, tried.setup)?)));
+        let streams = with(ExperimentChange::StreamingNeighbour);
+        let computes = with(ExperimentChange::ComputingNeighbour);
         let loads = computes.zip(streams);
         Some(TriedPart {
             share: samples.iter().sum::<f64>() / whole,
