@@ -9,6 +9,7 @@ use powerband_app::backend::{
     Backend, FileProgress, FoundEngine, InstallProgress, ReadTimeline, ReadyRun, RunSubject,
 };
 use powerband_app::detached::DetachedRun;
+use powerband_app::why::tally;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::paths::Paths;
 use powerband_core::control::Control;
@@ -295,7 +296,9 @@ impl ReadyRun for LocalRun {
         control: &Control,
         observer: &mut dyn FnMut(&TimedEvent, &Session),
     ) -> RecordedRun {
-        record::record(self.prepared, paths, &self.target, control, observer)
+        let recorded = record::record(self.prepared, paths, &self.target, control, observer);
+        tally::remember(paths, &recorded.session);
+        recorded
     }
 }
 

@@ -144,9 +144,9 @@ fn cancel(context: &Context, id: &str, as_json: bool) -> anyhow::Result<ExitCode
     if let Some(reason) = submit::cancel(&record) {
         bail!("{reason}");
     }
-    if !is_over_soon(&record)? {
+    if !is_over_soon(&record) {
         output::note(
-            "Slurm still ends the jobs; they can be collected once powerband jobs shows their end.",
+            "Slurm is still ending the jobs; collect them when powerband jobs lists them as ended.",
         );
     }
     if as_json {
@@ -160,15 +160,16 @@ fn cancel(context: &Context, id: &str, as_json: bool) -> anyhow::Result<ExitCode
 }
 
 /// Waits for the end of jobs that were cancelled: the worker in one gets a moment to write down what it has.
-fn is_over_soon(record: &JobRecord) -> anyhow::Result<bool> {
+fn is_over_soon(record: &JobRecord) -> bool {
     let deadline = Instant::now() + END_LIMIT;
     loop {
-        let states = state::parts(record, &slurm()?);
-        if states.iter().all(|state| !state.is_alive) {
-            return Ok(true);
+        let jobs = state::ask_slurm();
+        let states = jobs.map(|jobs| state::parts(record, &jobs));
+        if states.is_some_and(|states| states.iter().all(|state| !state.is_alive)) {
+            return true;
         }
         if Instant::now() > deadline {
-            return Ok(false);
+            return false;
         }
         thread::sleep(END_LOOK);
     }

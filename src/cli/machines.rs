@@ -18,8 +18,9 @@ use powerband_worker::remote::{self, RemoteError, RemoteEvent};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);
-/// Watching ends when the user ends it.
+/// Installing fetches a few hundred megabytes.
 const INSTALL_LIMIT: Duration = Duration::from_mins(40);
+/// Watching ends when the user ends it.
 const WATCH_LIMIT: Duration = Duration::from_hours(24 * 365);
 
 /// Does what is asked.
@@ -96,8 +97,42 @@ pub(super) fn on_each(
         };
         there
     };
+    let hosts = &with_named(context, hosts)?;
     let each = |setup: Setup| hosts.iter().map(move |host| on(&setup, host));
     Ok(setups.into_iter().flat_map(each).collect())
+}
+
+/// The machines that arguments mean, where `*` in one stands for any letters of a name in the settings.
+fn with_named(context: &Context, hosts: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for host in hosts {
+        if !host.contains('*') {
+            found.push(host.clone());
+            continue;
+        }
+        let names = context.settings.machines.iter();
+        let names = names.map(|machine| &machine.name);
+        let matching: Vec<String> = names.filter(|name| matches(host, name)).cloned().collect();
+        if matching.is_empty() {
+            bail!("--on {host} matches no machine of the settings; powerband machines lists them");
+        }
+        found.extend(matching);
+    }
+    found.dedup();
+    Ok(found)
+}
+
+/// Whether a name is what a pattern says, in which `*` stands for any letters.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, rest)) => name.strip_prefix(before).is_some_and(|left| {
+            let places = left.char_indices().map(|(place, _)| place);
+            places
+                .chain([left.len()])
+                .any(|place| matches(rest, &left[place..]))
+        }),
+    }
 }
 
 /// The machine that an argument means.
@@ -111,16 +146,16 @@ fn find(context: &Context, host: &str) -> anyhow::Result<SetupMachine> {
 pub(super) fn reach(context: &Context, host: &str) -> anyhow::Result<Reached> {
     let machine = find(context, host)?;
     let cancel = signals::listen()?.token();
-    connect(context, &machine, &cancel)
+    connect(context, &machine, host, &cancel)
 }
 
-/// The same to a machine that is known.
+/// The same to a machine that is known, as the user calls it.
 pub(super) fn connect(
     context: &Context,
     machine: &SetupMachine,
+    host: &str,
     cancel: &CancelToken,
 ) -> anyhow::Result<Reached> {
-    let host = machine.name.as_str();
     let mut is_said = false;
     let mut told = |news: RemoteEvent| match news {
         RemoteEvent::Queued(state) => output::note(&format!("{host}: queued, {state}")),
@@ -174,7 +209,7 @@ pub(super) fn run_on(
         return Err(error);
     }
     if !finished.stderr.is_empty() {
-        output::note(&finished.stderr);
+        output::note(&remote::advice_for(machine, &finished.stderr));
     }
     if !finished.success && !cancel.is_cancelled() {
         bail!(
@@ -206,7 +241,7 @@ fn check(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCod
         ..
     } = &record;
     let mut text = format!(
-        "{host} works: {name}, as {user}\nProcessor  {}\nMemory     {}\nSystem     {}, kernel {}\nProgram    {}\nCalled     where={} in a setup, --on {host} in engines, roofs and devices\nRound trip {}",
+        "{host} works: {name}, as {user}\nProcessor  {}\nMemory     {}\nSystem     {}, kernel {}\nProgram    {}\nName       where={} in a setup, --on {host} in engines, roofs and devices\nRound trip {}",
         environment.cpu.model,
         humanize::bytes(environment.memory.total_bytes),
         environment.os,
@@ -247,4 +282,24 @@ fn clean(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCod
         lines.collect::<Vec<_>>().join("\n")
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        for (pattern, name, is_match) in [
+            ("rack1-*", "rack1-a", true),
+            ("rack1-*", "rack1-", true),
+            ("rack1-*", "rack2-a", false),
+            ("*-a", "rack2-a", true),
+            ("r*k*a", "rack2-a", true),
+            ("r*k*b", "rack2-a", false),
+            ("*", "é", true),
+        ] {
+            assert_eq!(matches(pattern, name), is_match, "{pattern} {name}");
+        }
+    }
 }

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use super::args::RemoteCommand;
-use super::{Context, output};
+use super::{Context, TROUBLE, output};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::setup::Setup;
+use powerband_runner::agent;
 use powerband_runner::jobs::work;
 use powerband_runner::roofs::kept;
 use powerband_worker::remote::{guard, sampling, serve};
@@ -29,14 +30,22 @@ pub(super) fn run(context: &Context, command: RemoteCommand) -> anyhow::Result<E
             let kept = kept::for_setups(&context.place(), &setups);
             output::answer(&serde_json::to_string(&kept)?)?;
         }
+        RemoteCommand::Command { words } => {
+            let command = ProcessSpec::new(&context.program).args(words);
+            let ending = guard::run(&command)?;
+            return Ok(if ending.success {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::from(TROUBLE)
+            });
+        }
         RemoteCommand::Agent => {
-            let agent = ProcessSpec::new(&context.program).args(["worker", "agent"]);
-            output::note(&guard::run(&agent)?);
+            output::note(&agent::guarded(&context.program)?);
         }
         RemoteCommand::Worker { setup, runtime } => {
             let worker = serve::worker(&context.place(), setup.as_deref(), runtime.as_deref());
             let ending = guard::run(&worker.map_err(anyhow::Error::msg)?)?;
-            output::note(&ending);
+            output::note(&ending.farewell);
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -21,7 +21,7 @@ use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_findings::analysis::limits::answer::ExplainedCase;
 use powerband_findings::export::experiments as documents;
 use powerband_findings::report;
-use powerband_runner::experiments::{self, ExperimentMachine};
+use powerband_runner::experiments::{self, ExperimentMachine, elsewhere};
 use powerband_runner::prepare;
 use powerband_runner::record::SessionTarget;
 use powerband_runner::roofs::kept;
@@ -94,6 +94,7 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         cancelled,
         unsaved,
     } = bench::measure(context, prepared, &target)?;
+    tally::remember(&context.paths, &session);
     let Some(asked) = asked_case(context, &session) else {
         bail!(unsaved.unwrap_or_else(|| "the run has no experiments".to_owned()));
     };
@@ -162,22 +163,29 @@ fn asked_elsewhere(
             model: args.subject.clone(),
             sha256: None,
             setup: spec.parse()?,
+            case: args.point.to_words(),
         },
         (None, None) => return Ok(None),
         (Some(session), wanted) => {
             let setups = &session.plan.setups;
+            let before = session.plan.experiments.as_ref().map(|asked| asked.setup);
             let found = match wanted {
                 Some(wanted) => session.find_setup(wanted),
-                None => (setups.len() == 1).then_some(0),
+                None => before.or_else(|| (setups.len() == 1).then_some(0)),
             };
             let known = found.and_then(|place| Some((place, setups.get(place)?)));
-            let Some((place, setup)) = known else {
+            let Some((place, setup)) = known.filter(|(_, setup)| setup.is_elsewhere()) else {
                 return Ok(None);
+            };
+            let case = CaseKey {
+                setup: place,
+                point: point_of_session(args, session)?,
             };
             AskedElsewhere {
                 model: session.plan.model.clone(),
-                sha256: Some(session.model_of(place).sha256.clone()),
+                sha256: Some(session.model.sha256.clone()),
                 setup: setup.clone(),
+                case: elsewhere::words_of_case(session, case).map_err(anyhow::Error::msg)?,
             }
         }
     };
@@ -223,7 +231,7 @@ fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
     let roofs = roofs_file::for_session(session, &context.paths);
     let mut found = ExplainedCase::of_experiments(session, &roofs)?;
     if let Some(tried) = &mut found.tried {
-        tally::remember_and_count(&context.paths, session, tried);
+        tally::add_counts(&context.paths, session, tried);
     }
     Some(found)
 }
@@ -254,21 +262,27 @@ fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
     let Some(setup) = setup else {
         bail!("{name} has no such setup; it has {}", labels());
     };
+    let point = point_of_session(args, session)?;
+    let request =
+        experiments::request_for(session, CaseKey { setup, point }, &ExperimentMachine::now());
+    let request = request.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
+    Ok(with_preset(args, request))
+}
+
+/// The point of a session that is asked about: the chosen one, or the only one.
+fn point_of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<Point> {
+    let name = &args.subject;
     let points = &session.plan.points;
     let chosen = args.point.one_of(points.iter().copied());
     let chosen = chosen.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-    let point = match (chosen, points.as_slice()) {
+    Ok(match (chosen, points.as_slice()) {
         (Some(point), _) => point,
         (None, [only]) => *only,
         (None, _) => bail!(
             "{name} has several points; choose one with --batch or --at: {}",
             point::list(points.iter().copied())
         ),
-    };
-    let request =
-        experiments::request_for(session, CaseKey { setup, point }, &ExperimentMachine::now());
-    let request = request.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-    Ok(with_preset(args, request))
+    })
 }
 
 /// The experiments on a model.

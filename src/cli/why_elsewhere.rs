@@ -17,6 +17,8 @@ pub(super) struct AskedElsewhere {
     /// SHA-256 of the model, where it is that of a session.
     pub sha256: Option<String>,
     pub setup: Setup,
+    /// Its case, as words for the program over there.
+    pub case: Vec<String>,
 }
 
 /// Has the experiments made over there; the session that came back.
@@ -34,9 +36,9 @@ pub(super) fn measured_session(
     let known = &context.settings.machines;
     let machine = SetupMachine::of_setup(setup, known).map_err(anyhow::Error::msg)?;
     let machine = machine.with_context(|| format!("{setup} runs on this machine"))?;
-    let words = words_for_there(args)?;
+    let words = words_for_there(args, &asked.case)?;
     let cancel = signals::listen()?.token();
-    let mut reached = machines::connect(context, &machine, &cancel)?;
+    let mut reached = machines::connect(context, &machine, &machine.name, &cancel)?;
     let name = machine.name.clone();
     output::note(&format!(
         "Measuring on {name}: roofs that are missing there, then experiments."
@@ -50,18 +52,18 @@ pub(super) fn measured_session(
     };
     let measured = elsewhere::measure(&context.place(), &mut reached, wanted, &cancel);
     let path = measured.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-    output::note(&format!("Saved as {}", path.display()));
+    output::note(&format!("Saved to {}", path.display()));
     Ok(session_file::read(&path)?.session)
 }
 
 /// What is said of how to measure, as words for the program over there.
-fn words_for_there(args: &WhyArgs) -> anyhow::Result<Vec<String>> {
+fn words_for_there(args: &WhyArgs, case: &[String]) -> anyhow::Result<Vec<String>> {
     if args.fed.is_given() {
         bail!(
             "inputs of a case on another machine are filled there; leave --shape, --input and --batch-axis out"
         );
     }
-    let mut words = args.point.to_words();
+    let mut words = case.to_vec();
     let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
     if let Some(preset) = args.preset {
         add("--preset", preset.to_string());

@@ -12,6 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::watched::{self, CaseWatch};
+use powerband_core::base::atomic_file;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::plan::TimeLimits;
@@ -22,12 +23,13 @@ use powerband_worker::process;
 use powerband_worker::protocol::{
     AgentReply, AgentRequest, Reply, Request, WatchOrder, WatchedProfile,
 };
+use powerband_worker::remote::guard;
 use powerband_worker::supervisor::Worker;
 
 /// Bytes of a file in one line.
 const PIECE: u64 = 1 << 20;
-/// A file that is larger is not fetched, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
+/// A timeline that is larger is not fetched, in bytes.
+const LONGEST_TIMELINE: u64 = 1 << 30;
 /// How long a piece may take.
 const PIECE_LIMIT: Duration = Duration::from_mins(2);
 /// Profilers take long: so many times what starting, loading and measuring may take.
@@ -70,12 +72,8 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Has a case watched. Its timeline is written to a file here, where one is wanted; the answer says whether it was.
-    pub fn watch(
-        &mut self,
-        order: &WatchOrder,
-        trace: Option<&Path>,
-    ) -> Result<(WatchedProfile, bool), String> {
+    /// Has a case watched.
+    pub fn watch(&mut self, order: &WatchOrder) -> Result<WatchedProfile, String> {
         let limits = &order.limits;
         let all_ms = limits.start_ms + limits.load_ms + limits.measure_ms;
         let limit = Duration::from_millis(all_ms) * PATIENCE;
@@ -84,11 +82,13 @@ impl<'a> Agent<'a> {
             return Err(another_answer());
         };
         watched.profile.trace_file = None;
-        let is_kept = match trace {
-            Some(path) => self.fetch(Path::new(TIMELINE), path)? > 0,
-            None => false,
-        };
-        Ok((*watched, is_kept))
+        Ok(*watched)
+    }
+
+    /// Writes the timeline of the case that was watched last to a file here.
+    pub fn fetch_timeline(&mut self, to: &Path) -> Result<(), String> {
+        self.fetch(Path::new(TIMELINE), to, LONGEST_TIMELINE)
+            .map(|_length| ())
     }
 
     /// Runs one of the program's own commands over there to its end; what it wrote to standard error, which is an error
@@ -135,8 +135,9 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Writes a file of its folder to a file here, whole or not at all; its length in bytes.
-    pub fn fetch(&mut self, file: &Path, to: &Path) -> Result<u64, String> {
+    /// Writes a file of its folder to a file here, whole or not at all; its length in bytes. One that is longer than
+    /// `most_bytes` is an error.
+    pub fn fetch(&mut self, file: &Path, to: &Path, most_bytes: u64) -> Result<u64, String> {
         let broken = |error: io::Error| format!("{} cannot be written: {error}", to.display());
         let folder = to.parent().unwrap_or_else(|| Path::new("."));
         fs::create_dir_all(folder).map_err(broken)?;
@@ -157,11 +158,12 @@ impl<'a> Agent<'a> {
             }
             written.write_all(&piece).map_err(broken)?;
             from += piece.len() as u64;
-            if from > MOST_BYTES {
+            if from > most_bytes {
                 return Err(format!("{} is too large to be fetched", file.display()));
             }
         }
         if from > 0 {
+            atomic_file::make_readable(written.as_file());
             written.persist(to).map_err(|error| broken(error.error))?;
         }
         Ok(from)
@@ -169,7 +171,17 @@ impl<'a> Agent<'a> {
 }
 
 fn another_answer() -> String {
-    "the program over there gave an answer to another question".to_owned()
+    "the program over there does not answer as it should; machines clean removes it, and it is sent anew".to_owned()
+}
+
+/// Over there: runs an agent until the connection closes; returns how it ended.
+pub fn guarded(program: &Path) -> io::Result<String> {
+    // What it and all that it starts keep for a while goes with this process, however they end.
+    let folder = tempfile::tempdir()?;
+    let agent = ProcessSpec::new(program)
+        .args(["worker", "agent"])
+        .env("TMPDIR", folder.path());
+    Ok(guard::run(&agent)?.farewell)
 }
 
 /// Over there: does what it is asked, until its standard input closes.
@@ -178,7 +190,7 @@ pub fn serve(program: &Path) -> io::Result<()> {
     child::serve(&mut |request| {
         let answer = match request {
             Request::Agent(request) => answer(request, program, folder.path()),
-            _ => Err("this process is an agent, and measures nothing".to_owned()),
+            _ => Err("it was asked to measure, which workers do".to_owned()),
         };
         Ok(match answer {
             Ok(reply) => Reply::Agent(reply),

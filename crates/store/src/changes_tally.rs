@@ -1,5 +1,5 @@
-//! How often changes brought something on this machine: a small RON file with what experiments came to, so that what is
-//! suggested next says how often it held before.
+//! How often changes made cases of this machine faster: a small RON file, so that what is suggested next says how often it
+//! did before.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -37,8 +37,7 @@ impl ChangesTally {
     }
 }
 
-/// Remembers what changes came to on a case, which its session's time of creation begins; the same case again replaces
-/// what is known of it.
+/// Remembers whether changes made a case faster; what is known of the same case is replaced.
 pub fn remember(paths: &Paths, case: &str, changes: TriedChanges) -> io::Result<()> {
     let ChangesTally(mut all) = ChangesTally::read(paths);
     if changes.is_empty() || all.get(case) == Some(&changes) {

@@ -346,7 +346,7 @@ pub(crate) fn run_watched(
     watcher: &mut dyn FnMut(&str),
 ) -> io::Result<Finished> {
     let mut process = ChildProcess::start(spec, 1 << 20)?;
-    process.stdin = None;
+    process.stdin = process.stdin.take().filter(|_| process.is_guarded);
     Ok(collect(process, limit, cancel, watcher, &mut || ()))
 }
 

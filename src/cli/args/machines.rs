@@ -70,6 +70,12 @@ pub(crate) enum RemoteCommand {
         /// The setups.
         setups: Vec<String>,
     },
+    /// Run another command until the connection closes.
+    Command {
+        /// Its words.
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// Be an agent of a run until the connection closes.
     Agent,
     /// Run the worker of a setup until the connection closes.

@@ -49,10 +49,15 @@ fn a_machine_that_cannot_be_reached_is_no_sample() {
 }
 
 #[test]
-fn experiments_are_refused_where_their_cores_are_not_known() {
+fn experiments_on_a_machine_that_does_not_answer_are_an_error_that_names_it() {
     let home = Home::new();
-    let run = home.run(&["why", "resnet18@cifar", "--setup", "rten,where=ssh:box"]);
-    run.fails_saying(&["another machine", "over there"]);
+    let run = home.run(&[
+        "why",
+        "resnet18@cifar",
+        "--setup",
+        "rten,where=ssh:box.invalid",
+    ]);
+    run.fails_saying(&["no connection to ssh:box.invalid"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bad_links;
 mod bad_luck;
 mod bench;
 mod cluster;
+mod containers;
 mod detached;
 mod fleet;
 mod link;

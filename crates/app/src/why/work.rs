@@ -18,7 +18,7 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
         answer,
     } = ExplainedCase::new(session, looking.profile, &roofs);
     if let Some(tried) = &mut tried {
-        tally::remember_and_count(paths, session, tried);
+        tally::add_counts(paths, session, tried);
     }
     let roofline = limits
         .as_ref()
@@ -48,6 +48,9 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
         }
         _ => {}
     }
+    let of_machine = setup.map_or(roofs.as_slice(), |case| {
+        session.roofs_of(case.setup, &roofs)
+    });
     let light = if session.plan.can_run() {
         speed_of_light::light_rows(session, &roofs)
     } else {
@@ -60,7 +63,7 @@ pub(crate) fn find(looking: WhySubject, session: &Session, paths: &Paths) -> Why
         findings,
         abstained,
         light,
-        has_roofs: !roofs.is_empty(),
+        has_roofs: !of_machine.is_empty(),
         roofline,
         wall,
         limits,

@@ -70,7 +70,7 @@ pub struct Round {
     /// How much later than the first of several copies the last one began, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_within_ns: Option<u64>,
-    /// How long it was measured for nothing before, because other programs worked, in nanoseconds.
+    /// How long attempts took that were measured anew, because other programs worked, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ns: u64,
     /// How its case was warmed up for it, where the worker was started anew; that of the first start is the case's.
@@ -99,7 +99,7 @@ pub struct CpuContention {
     pub stolen_ns: u64,
 }
 
-/// Of this many cores that others use on average a round is disturbed.
+/// A round is disturbed where others use so many cores on average.
 const DISTURBED_CORES: f64 = 0.2;
 
 impl CpuContention {

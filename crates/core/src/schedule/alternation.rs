@@ -20,8 +20,7 @@ const LONGEST_TURN_MS: u64 = 1_000;
 /// A turn waits so long at most for other programs to rest, and all turns together so large a part of the time.
 const LONGEST_WAIT_NS: u64 = 3_000_000_000;
 const WAITED_PART: u64 = 2;
-/// Effects differ by about so much from start to start, as a logarithm; that is known as well as so many starts would
-/// show it.
+/// Effects differ by about so much from start to start, as a logarithm; this counts as so many starts.
 const STARTS_DIFFER: f64 = 0.05;
 const KNOWN_AS_STARTS: f64 = 3.0;
 /// An effect is absent where its whole interval is within this share of none.

@@ -9,8 +9,6 @@ use powerband_core::domain::telemetry::{
     DeviceKind, DeviceLoss, DeviceTelemetry, Quantity, Throttle, TimeSpan,
 };
 
-/// The flag of a device that was slowed down.
-pub const THROTTLED: &str = "throttled";
 /// A device that was slowed down in a smaller share of the readings gets no flag.
 const LEAST_SHARE: f64 = 0.1;
 /// Below this share of its highest clock a busy card is slow.
@@ -40,9 +38,18 @@ pub fn case_device_flags(session: &Session, case: &Case) -> Vec<Flag> {
     flags
 }
 
+/// That a device of the case was slowed down, where it says so itself or its clock shows it.
+pub fn slowed_down(session: &Session, case: &Case) -> Option<Flag> {
+    let own = device_readings::devices_of_setup(session, case.setup);
+    let mut tracks = own
+        .into_iter()
+        .filter_map(|device| session.telemetry.tracks.get(device));
+    tracks.find_map(|track| throttling_reported(track, case).or_else(|| clock_lowered(track, case)))
+}
+
 fn throttled(weight: FlagSeverity, evidence: String, advice: String) -> Flag {
     Flag {
-        name: THROTTLED,
+        name: "throttled",
         weight,
         evidence,
         advice,

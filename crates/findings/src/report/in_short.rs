@@ -104,7 +104,8 @@ pub(super) fn profile_limits(limits: &Limits) -> Vec<Block> {
 pub(super) fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> {
     let found = SessionLimits::new(session, rows, &session.roofs);
     let worst = found.worst(session, FINDINGS);
-    if worst.is_empty() {
+    let answers = profile_answers(session);
+    if worst.is_empty() && answers.is_empty() {
         return Vec::new();
     }
     let unjudged = found.profiles.iter().filter_map(|limits| {
@@ -118,7 +119,6 @@ pub(super) fn session_limits(session: &Session, rows: &[CaseRow]) -> Vec<Block> 
     let said = worst
         .into_iter()
         .map(|(name, finding)| format!("{name}: {}", finding.full_text()));
-    let answers = profile_answers(session);
     Block::titled_list(
         "What limits it most",
         answers.into_iter().chain(unjudged).chain(said),

@@ -1,16 +1,17 @@
 //! Which options of a setup run a program, or load a library or code: those that are asked for where a plan is from
 //! a file. Each key says it of itself.
 
-use super::{find, keys_of};
+use super::{COMMON_KEYS, Key, find};
 use powerband_core::domain::setup::Setup;
 
 /// The options of a setup that run or load something, as `key=value`, in the order of their keys.
 pub fn programs(setup: &Setup) -> Vec<String> {
-    let Some(engine) = find(&setup.engine) else {
-        return Vec::new();
-    };
+    let engine = find(&setup.engine);
+    // What is known of all engines holds of one that is not known, too.
+    let own = engine.into_iter().flat_map(|engine| engine.keys());
+    let keys: Vec<&Key> = own.chain(COMMON_KEYS).collect();
     let runs = |key: &str, value: &str| {
-        let known = keys_of(engine).find(|known| known.covers(key));
+        let known = keys.iter().find(|known| known.covers(key));
         known
             .and_then(|known| known.runs)
             .is_some_and(|runs| runs(value))
@@ -56,8 +57,8 @@ pub(super) fn may_name_a_file(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ALL;
     use super::super::key::Takes;
+    use super::super::{ALL, keys_of};
     use super::*;
     use powerband_core::domain::setup::MODEL_KEY;
 
@@ -116,5 +117,11 @@ mod tests {
                 "torch: python=/tmp/python",
             ]
         );
+    }
+
+    #[test]
+    fn an_engine_that_is_not_known_hides_no_program() {
+        let setup: Setup = "nothing,via=\"sh -c 'touch owned' --\"".parse().unwrap();
+        assert_eq!(programs(&setup).len(), 1);
     }
 }

@@ -4,6 +4,7 @@
 //! A file beside this one is one transport, and [`ALL`] lists them. `remote` opens connections with them and runs
 //! workers over these; the protocol of the workers is the same everywhere.
 
+pub mod containers;
 pub mod here;
 pub mod script;
 pub mod slurm;
@@ -21,7 +22,16 @@ use powerband_core::domain::setup::{HERE, NEIGHBOUR_KEY, Setup};
 pub use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, VIA_KEY, WHERE_KEY};
 
 /// Every transport.
-pub const ALL: &[&dyn Transport] = &[&here::LocalTransport, &ssh::Ssh, &slurm::Slurm, &via::Via];
+pub const ALL: &[&dyn Transport] = &[
+    &here::LocalTransport,
+    &ssh::Ssh,
+    &slurm::Slurm,
+    &containers::DOCKER,
+    &containers::PODMAN,
+    &containers::APPTAINER,
+    &containers::POD,
+    &via::Via,
+];
 
 /// A scheduler's own options.
 pub type SchedulerOptions = BTreeMap<String, String>;
@@ -234,7 +244,7 @@ pub(crate) fn check(setup: &Setup) -> Result<(), String> {
         (None | Some(HERE), _) if asks_scheduler => Err(format!(
             "{SLURM_KEYS}… are options of the scheduler; add where=slurm"
         )),
-        (Some(place), _) if asks_scheduler && place.starts_with("ssh:") => Err(format!(
+        (Some(place), _) if asks_scheduler && asks_no_scheduler(place) => Err(format!(
             "{SLURM_KEYS}… are options of the scheduler, and where={place} asks none"
         )),
         (Some(_), Some(_)) => Err(both()),
@@ -246,6 +256,13 @@ pub(crate) fn check(setup: &Setup) -> Result<(), String> {
         )),
         (None, None) => Ok(()),
     }
+}
+
+/// Whether a place is one that no scheduler gives; names of the settings may be.
+fn asks_no_scheduler(place: &str) -> bool {
+    let id = place.split_once(':').map(|(id, _)| id);
+    let way = id.and_then(|id| ALL.iter().find(|way| way.id() == id));
+    way.is_some_and(|way| !way.is_scheduled())
 }
 
 /// The setup as its worker over there is to see it: without the way there.

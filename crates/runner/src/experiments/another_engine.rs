@@ -12,7 +12,7 @@ pub(super) const ANOTHER_ENGINE: Derivation = Derivation {
     derive,
 };
 
-/// What is tried instead of an engine on a kind of device: another engine, and the kind of device that it calls it.
+/// An engine and a kind of device, and the engine and the kind of device that are tried instead.
 const OTHERS: [[&str; 4]; 6] = [
     ["ort", "cpu", "rten", "cpu"],
     ["rten", "cpu", "ort", "cpu"],
@@ -24,6 +24,13 @@ const OTHERS: [[&str; 4]; 6] = [
 
 fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     let own = subject.setup;
+    for key in ["copies", "streams"] {
+        if let Some(several) = subject.option(key).filter(|several| *several != "1") {
+            return Err(format!(
+                "{key}={several} shares each batch; ask about the setup without {key}="
+            ));
+        }
+    }
     let (kind, number) = match own.device.split_once(':') {
         Some((kind, number)) => (kind, format!(":{number}")),
         None => (own.device.as_str(), String::new()),
@@ -31,7 +38,9 @@ fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     let mut others = OTHERS.iter();
     let found = others.find(|other| other[..2] == [own.engine.as_str(), kind]);
     let Some([.., engine, device]) = found else {
-        return Err("no other engine for this device is known; compare it with a setup of your choice in bench".to_owned());
+        return Err(
+            "there is no other engine for this device; compare setups with bench".to_owned(),
+        );
     };
     let here = own.clone().without_machine();
     let mut setup = Setup {
@@ -46,7 +55,7 @@ fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
     if let Some(threads) = subject.threads.filter(|_| kind == "cpu") {
         setup = setup.with("threads", threads.to_string());
     }
-    for key in ["model", "precision", "task"] {
+    for key in ["model", "precision", "task", "cores", "memory"] {
         if let Some(value) = subject.option(key) {
             setup = setup.with(key, value);
         }

@@ -17,11 +17,15 @@ use powerband_core::domain::plan::{Plan, TimeLimits};
 use powerband_core::domain::recorded_run::RecordedRun;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::setup::{PROGRAM_KEY, SLURM_KEYS, Setup, VIA_KEY, WHERE_KEY};
+use powerband_core::domain::setup::{
+    MODEL_KEY, PROGRAM_KEY, SLURM_KEYS, Setup, VIA_KEY, WHERE_KEY,
+};
+use powerband_onnx::source::ModelFile;
 use powerband_onnx::{source, zoo};
 use powerband_planning::transport::{self, SetupMachine};
 use powerband_store::installation::Installation;
 use powerband_store::{library, session_file, trace_file};
+use powerband_worker::engines;
 use powerband_worker::remote::files::ModelFiles;
 use powerband_worker::remote::reached::Reached;
 
@@ -29,6 +33,9 @@ use powerband_worker::remote::reached::Reached;
 const LIMIT: Duration = Duration::from_hours(2);
 /// The session over there.
 const SESSION: &str = "why.ron";
+/// A session and a timeline that are longer are not fetched, in bytes.
+const MOST_SESSION: u64 = 64 << 20;
+const MOST_TIMELINE: u64 = 1 << 30;
 /// The end of what the program over there said is quoted, in lines.
 const QUOTED: usize = 6;
 
@@ -46,13 +53,36 @@ pub struct WantedElsewhere<'a> {
     pub to: Option<&'a Path>,
 }
 
-/// Refuses a setup of a session from a file that would start what nobody knows, here or over there.
+/// Refuses a setup of a session from a file that would start programs which the user has not allowed.
 pub fn check(
     place: &Installation,
     setup: &Setup,
     programs: ProgramTrust,
 ) -> Result<(), PrepareError> {
+    engines::check(setup)?;
     programs::check(&place.paths, std::slice::from_ref(setup), programs).map(|_note| ())
+}
+
+/// The point of a case and the sizes of its inputs, as words of `powerband why`.
+pub fn words_of_case(session: &Session, case: CaseKey) -> Result<Vec<String>, String> {
+    let sizes = session.plan.input_sizes();
+    if !(sizes.shapes.is_empty() && sizes.fills.is_empty()) {
+        return Err(
+            "the session says itself what shapes its inputs have or what they are filled with; run powerband why MODEL on that machine with the same options".to_owned(),
+        );
+    }
+    let point = case.point.bindings();
+    let mut words: Vec<String> = point
+        .map(|(name, size)| format!("--at={name}={size}"))
+        .collect();
+    words.extend(sizes.dims.iter().map(|dim| format!("--dim={dim}")));
+    words.extend(
+        sizes
+            .batch_axis
+            .iter()
+            .map(|axis| format!("--batch-axis={axis}")),
+    );
+    Ok(words)
 }
 
 /// Experiments on a case of a session, ready to begin.
@@ -80,9 +110,8 @@ impl ReadyElsewhere {
         check(place, setup, programs).map_err(|error| error.to_string())?;
         let machine = SetupMachine::of_setup(setup, &place.machines)?;
         let machine = machine.ok_or_else(|| format!("{setup} runs on this machine"))?;
-        let sizes = case.point.bindings();
-        let sizes = sizes.map(|(name, size)| format!("--at={name}={size}"));
-        let only = change.map(|change| format!("--only={}", change.id()));
+        let mut words = words_of_case(session, case)?;
+        words.extend(change.map(|change| format!("--only={}", change.id())));
         let name = format!("why {}, {setup}, {}", session.model.name, case.point);
         Ok(Self {
             beginning: RunStart {
@@ -95,7 +124,7 @@ impl ReadyElsewhere {
                     experiments: None,
                     ..plan.clone()
                 },
-                model: session.model_of(case.setup).clone(),
+                model: session.model.clone(),
                 environment: session.environment.clone(),
                 made_up: false,
                 warnings: Vec::new(),
@@ -104,7 +133,7 @@ impl ReadyElsewhere {
             },
             place: place.clone(),
             machine,
-            words: sizes.chain(only).collect(),
+            words,
         })
     }
 
@@ -157,11 +186,12 @@ pub fn measure(
     stop: &CancelToken,
 ) -> Result<PathBuf, String> {
     let model = model_there(place, reached, &wanted, stop)?;
+    let setup = setup_there(place, reached, wanted.setup, stop)?;
     let mut nothing = || ();
     let mut agent = Agent::start(&reached.agent(), &TimeLimits::default(), stop, &mut nothing)?;
     let folder = agent.folder("session")?;
     let file = folder.join(SESSION);
-    let setup = transport::over_there(wanted.setup).to_string();
+    let setup = setup.to_string();
     let own = ["why", &model, "--setup", &setup, "--force", "--out"].map(ToOwned::to_owned);
     let words = own.into_iter().chain([file.display().to_string()]);
     let words = words.chain(wanted.words.iter().cloned());
@@ -169,7 +199,7 @@ pub fn measure(
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let fetched = scratch.path().join(SESSION);
     // A case that could not be measured is an error over there that left a session all the same.
-    let length = match (&said, agent.fetch(&file, &fetched)) {
+    let length = match (&said, agent.fetch(&file, &fetched, MOST_SESSION)) {
         (_, Ok(length)) => length,
         (Ok(_), Err(reason)) => return Err(reason),
         (Err(said), Err(_)) => return Err(last_lines(said)),
@@ -179,22 +209,33 @@ pub fn measure(
     }
     let opened = session_file::read(&fetched).map_err(|error| error.to_string())?;
     let mut session = opened.session;
+    if wanted
+        .sha256
+        .is_some_and(|sha256| sha256 != session.model.sha256)
+    {
+        return Err(other_model(&session.model.name));
+    }
     let path = match wanted.to {
         Some(path) => path.to_path_buf(),
         None => library::new_path(&place.paths, &session.name, &session.created)
             .map_err(|error| format!("the session cannot be saved: {error}"))?,
     };
     for (number, profile) in session.profiles.iter_mut().enumerate() {
-        let Some(name) = profile.trace_file.take() else {
+        let name = profile.trace_file.take();
+        // Experiments have one profile: that of the case.
+        let Some(name) = name.filter(|_| number == 0) else {
             continue;
         };
         let beside = trace_file::path(&path, number);
-        if agent
-            .fetch(&folder.join(name), &beside)
-            .is_ok_and(|length| length > 0)
-        {
-            let name = beside.file_name();
-            profile.trace_file = name.map(|name| name.to_string_lossy().into_owned());
+        match agent.fetch(&folder.join(name), &beside, MOST_TIMELINE) {
+            Ok(0) => {}
+            Ok(_) => {
+                let name = beside.file_name();
+                profile.trace_file = name.map(|name| name.to_string_lossy().into_owned());
+            }
+            Err(reason) => session
+                .warnings
+                .push(format!("A timeline cannot be kept: {reason}.")),
         }
     }
     ran_there(&mut session, reached, wanted);
@@ -216,8 +257,29 @@ fn model_there(
     }
     let opened = source::open(model, &place.paths.cache).map_err(|error| error.to_string())?;
     if wanted.sha256.is_some_and(|sha256| sha256 != opened.sha256) {
-        return Err(PrepareError::OtherModel(opened.name).to_string());
+        return Err(other_model(&opened.name));
     }
+    let sent = sent(reached, opened, stop)?;
+    Ok(sent.display().to_string())
+}
+
+/// The setup as it is spelled over there, with a model of its own sent.
+fn setup_there(
+    place: &Installation,
+    reached: &mut Reached,
+    setup: &Setup,
+    stop: &CancelToken,
+) -> Result<Setup, String> {
+    let there = transport::over_there(setup);
+    let Some(own) = setup.own_model().filter(|own| zoo::find(own).is_none()) else {
+        return Ok(there);
+    };
+    let opened = source::open(own, &place.paths.cache).map_err(|error| error.to_string())?;
+    let sent = sent(reached, opened, stop)?;
+    Ok(there.with(MODEL_KEY, sent.display().to_string()))
+}
+
+fn sent(reached: &mut Reached, opened: ModelFile, stop: &CancelToken) -> Result<PathBuf, String> {
     let files = ModelFiles {
         file: opened.path,
         data: opened.data,
@@ -225,18 +287,24 @@ fn model_there(
         seen: opened.seen,
     };
     let sent = reached.model(&files, stop, &mut |_| ());
-    let sent = sent.map_err(|error| error.to_string())?;
-    Ok(sent.display().to_string())
+    sent.map_err(|error| error.to_string())
 }
 
-/// Says in a session that was measured over there that it was: its setups name their machine, and the machine has what
-/// was the session's own.
+fn other_model(name: &str) -> String {
+    format!("{name} is another network now than the one that the session measured; measure it anew")
+}
+
+/// Makes a session of that machine one with setups on another machine: the setups name it, and its circumstances and
+/// roofs are the machine's.
 fn ran_there(session: &mut Session, reached: &Reached, wanted: WantedElsewhere<'_>) {
     let is_of_machine =
         |key: &str| [WHERE_KEY, VIA_KEY, PROGRAM_KEY].contains(&key) || key.starts_with(SLURM_KEYS);
     let options = wanted.setup.options.iter();
     let place: Vec<(&String, &String)> = options.filter(|(key, _)| is_of_machine(key)).collect();
     for setup in &mut session.plan.setups {
+        if let (Some(own), true) = (wanted.setup.own_model(), setup.own_model().is_some()) {
+            setup.options.insert(MODEL_KEY.to_owned(), own.to_owned());
+        }
         for (key, value) in &place {
             setup.options.insert((*key).clone(), (*value).clone());
         }

@@ -348,7 +348,7 @@ mod tests {
         );
         let setups = request.setups.clone();
         let measure = plans::plan(request.clone(), setups, &[], 10.0).measure;
-        assert_eq!((measure.rounds, measure.spacing), (9, None));
+        assert_eq!((measure.rounds, measure.spacing), (6, None));
         assert_eq!(request.profiling, Some(Profiler::Engine));
     }
 

@@ -147,6 +147,7 @@ fn take_part(
         .extend(judged.map(|(own, one)| (whole(own), one)));
     for mut profile in measured.profiles {
         profile.case = profile.case.map(|case| whole_key(case, &part.setups));
+        profile.began_ns = profile.began_ns.map(|began_ns| began_ns + later_ns);
         let trace = profile.trace_file.take();
         let trace = trace.and_then(|name| trace_file::found(Some(&saved), &name));
         traces.extend(trace.map(|trace| (session.profiles.len(), trace)));
@@ -191,6 +192,9 @@ fn add_machine(session: &mut Session, machine: RemoteMachine, job: &str) -> Stri
 
 /// Adds what the devices of a job's machine said, so much later than that job has it.
 fn take_readings(session: &mut Session, readings: &Telemetry, machine: &str, later_ns: u64) {
+    if readings.rate_hz <= 0.0 {
+        return;
+    }
     let here = &mut session.telemetry;
     let named = |track: &DeviceTelemetry| WatchedDevice {
         machine: Some(machine.to_owned()),

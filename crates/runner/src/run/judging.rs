@@ -65,6 +65,9 @@ struct Batch {
     labels: Option<Vec<usize>>,
 }
 
+/// The output of a batch on another machine may be so long, in bytes.
+const MOST_OUTPUT: u64 = 1 << 30;
+
 impl ActiveRun<'_, '_> {
     /// Compares the outputs of every measured setup that was not compared yet.
     pub(super) fn compare_accuracy(&mut self) {
@@ -307,7 +310,7 @@ impl ActiveRun<'_, '_> {
         outputs
             .map(|(number, file)| {
                 let to = folder.join(format!("{number}.npy"));
-                agent.fetch(file, &to)?;
+                agent.fetch(file, &to, MOST_OUTPUT)?;
                 Ok(to)
             })
             .collect()

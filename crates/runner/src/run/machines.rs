@@ -88,9 +88,7 @@ impl ActiveRun<'_, '_> {
             None => self.free_name(&machine.name, &reached.described().host),
         };
         let mut record = Box::new(reached.record(setups.to_vec()));
-        if self.request.beginning.plan.profiling.is_some() {
-            record.roofs = reached.roofs(&specs, &stop);
-        }
+        record.roofs = reached.roofs(&specs, &stop);
         self.tell(RunEvent::Reached { machine: record });
         self.reached.insert(key.to_owned(), reached);
         Ok(())

@@ -1,4 +1,4 @@
-//! One round of a case: asked of its worker, on a quiet moment where there is time to wait for one, and told.
+//! One round of a case, measured anew while other programs disturb it and there is time for that.
 
 use std::time::Duration;
 
@@ -37,10 +37,11 @@ impl ActiveRun<'_, '_> {
         let measured = loop {
             let measured = self.ask_for_round(asked, beside.as_deref_mut())?;
             let is_disturbed = measured.company.is_some_and(|all| all.is_disturbed());
-            if !is_disturbed || waited_ns >= asked.patience_ns || self.stop.is_cancelled() {
+            let spent_ns = self.now_ns() - began_ns;
+            if !is_disturbed || spent_ns > asked.patience_ns || self.stop.is_cancelled() {
                 break measured;
             }
-            waited_ns = self.now_ns() - began_ns;
+            waited_ns = spent_ns;
         };
         let starts = self.starts.get(&by.setup);
         let warm_up = if by == case {

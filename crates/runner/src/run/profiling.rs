@@ -80,7 +80,14 @@ impl ActiveRun<'_, '_> {
         let (watched, has_trace) = if let Some((agent, _)) = &there {
             let mut poll = || self.poll_devices();
             let mut agent = Agent::start(agent, &order.limits, &stop, &mut poll)?;
-            agent.watch(&order, kept.as_deref())?
+            let watched = agent.watch(&order)?;
+            let fetched = kept.as_deref().map(|path| agent.fetch_timeline(path));
+            drop(agent);
+            if let Some(Err(reason)) = &fetched {
+                let text = format!("A timeline cannot be kept: {reason}.");
+                self.tell(RunEvent::Warned { text });
+            }
+            (watched, matches!(fetched, Some(Ok(()))))
         } else {
             let (watched, trace) = watched::watch(&mut CaseWatch {
                 order: &order,
@@ -120,7 +127,7 @@ impl ActiveRun<'_, '_> {
         Ok(profile)
     }
 
-    /// A case as what watches it is told of it, on its machine.
+    /// The order to profile a case, with paths of its machine.
     fn watch_order(&mut self, case: CaseKey) -> Result<WatchOrder, String> {
         let plan = &self.request.beginning.plan;
         let setup = plan.setups.get(case.setup).cloned();

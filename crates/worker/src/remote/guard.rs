@@ -9,9 +9,10 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use std::os::unix::process::CommandExt as _;
 
 use crate::ending::{FAREWELL, FOR_MEMORY, how_it_ended, oom_kills};
@@ -24,8 +25,16 @@ const GRACE: Duration = Duration::from_secs(3);
 /// this a server may take hours to notice that the network is gone.
 pub(super) const SILENCE: Duration = Duration::from_mins(1);
 
-/// Runs a worker to its end. Returns how it ended, for the other side.
-pub fn run(spec: &ProcessSpec) -> io::Result<String> {
+/// How what was guarded ended.
+#[derive(Debug)]
+pub struct GuardedEnd {
+    /// For the other side.
+    pub farewell: String,
+    pub success: bool,
+}
+
+/// Runs a worker, or another command, to its end.
+pub fn run(spec: &ProcessSpec) -> io::Result<GuardedEnd> {
     let oom_kills_before = oom_kills();
     let mut command = bare(spec);
     let _script = add_script(&mut command, spec)?;
@@ -43,8 +52,11 @@ pub fn run(spec: &ProcessSpec) -> io::Result<String> {
     let (over, is_over) = sync_channel::<()>(1);
     let is_silent = Arc::new(AtomicBool::new(false));
     let fell_silent = Arc::clone(&is_silent);
+    let is_lost = Arc::new(AtomicBool::new(false));
+    let was_lost = Arc::clone(&is_lost);
     named("ends-worker", move || {
         fell_silent.store(until_lost(&heard), Ordering::Relaxed);
+        was_lost.store(true, Ordering::Relaxed);
         for signal in [Signal::TERM, Signal::KILL] {
             if !matches!(is_over.recv_timeout(GRACE), Err(RecvTimeoutError::Timeout)) {
                 return;
@@ -56,15 +68,25 @@ pub fn run(spec: &ProcessSpec) -> io::Result<String> {
     })?;
     let status = child.wait()?;
     drop(over);
-    // What it started goes with it.
+    // What it started goes with it; where the connection is gone, it gets a moment to clean up, too.
     if let Some(group) = group {
+        let deadline = Instant::now() + GRACE;
+        while is_lost.load(Ordering::Relaxed)
+            && test_kill_process_group(group).is_ok()
+            && Instant::now() < deadline
+        {
+            thread::sleep(Duration::from_millis(50));
+        }
         kill_process_group(group, Signal::KILL).unwrap_or_default();
     }
     if is_silent.load(Ordering::Relaxed) {
         let seconds = SILENCE.as_secs();
-        return Ok(format!(
-            "the worker was ended because nothing came over the connection for {seconds} s"
-        ));
+        return Ok(GuardedEnd {
+            farewell: format!(
+                "the worker was ended because nothing came over the connection for {seconds} s"
+            ),
+            success: false,
+        });
     }
     let how = how_it_ended(status);
     let was_killed = how.starts_with("signal 9 ") && oom_kills() > oom_kills_before;
@@ -73,7 +95,10 @@ pub fn run(spec: &ProcessSpec) -> io::Result<String> {
     } else {
         String::new()
     };
-    Ok(format!("{FAREWELL}{how}{reason}"))
+    Ok(GuardedEnd {
+        farewell: format!("{FAREWELL}{how}{reason}"),
+        success: status.success(),
+    })
 }
 
 /// Holds a connection that is shared, until it closes or says nothing any more.

@@ -26,8 +26,8 @@ use powerband_planning::transport::SetupMachine;
 use powerband_planning::transport::script::quoted;
 use serde::{Deserialize, Serialize};
 
-/// The command that installs ONNX Runtime.
-const INSTALL: &str = "powerband engines install onnxruntime";
+/// Commands that are advised, which have the option `--on`.
+const ADVISED: [&str; 2] = ["powerband engines install onnxruntime", "powerband roofs"];
 
 /// What the program on another machine says, with the commands that it advises as they are called here.
 pub fn advice_for(machine: &SetupMachine, text: &str) -> String {
@@ -39,7 +39,9 @@ pub fn advice_for(machine: &SetupMachine, text: &str) -> String {
         name if name.chars().all(is_plain) => name.to_owned(),
         name => quoted(name),
     };
-    text.replace(INSTALL, &format!("{INSTALL} --on {host}"))
+    ADVISED.iter().fold(text.to_owned(), |text, command| {
+        text.replace(command, &format!("{command} --on {host}"))
+    })
 }
 
 /// Why a machine cannot be used.

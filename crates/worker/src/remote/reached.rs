@@ -174,15 +174,10 @@ impl Reached {
             let runtime = quoted(&runtime.display().to_string());
             line.push_str(&format!(" --runtime {runtime}"));
         }
-        let spec = self.link.command(&line);
-        let remote = spec.remote.map(|remote| RemoteOutput {
-            is_guarded: true,
-            ..remote
-        });
-        ProcessSpec { remote, ..spec }
+        guarded(self.link.command(&line))
     }
 
-    /// What the devices of setups reach, as it is kept over there; nothing where it says nothing.
+    /// What the devices of setups reach, as it is kept over there; empty if it does not answer.
     pub fn roofs(&self, setups: &[Setup], cancel: &CancelToken) -> Vec<Roofs> {
         let program = quoted(&self.program);
         let line = format!("{program} remote roofs -- {}", spelled_there(setups));
@@ -193,14 +188,8 @@ impl Reached {
 
     /// The program over there as an agent of a run.
     pub fn agent(&self) -> ProcessSpec {
-        let spec = self
-            .link
-            .command(&format!("exec {} remote agent", quoted(&self.program)));
-        let remote = spec.remote.map(|remote| RemoteOutput {
-            is_guarded: true,
-            ..remote
-        });
-        ProcessSpec { remote, ..spec }
+        let program = quoted(&self.program);
+        guarded(self.link.command(&format!("exec {program} remote agent")))
     }
 
     /// A model over there; sent where it is not.
@@ -243,7 +232,7 @@ impl Reached {
         })
     }
 
-    /// Runs one of the program's own commands over there, line by line as it writes.
+    /// Runs one of the program's own commands over there, line by line as it writes; it ends with the connection.
     pub fn run(
         &self,
         arguments: &[&str],
@@ -252,8 +241,9 @@ impl Reached {
         watcher: &mut dyn FnMut(&str),
     ) -> Result<Finished, RemoteError> {
         let words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
-        let line = format!("exec {} {}", quoted(&self.program), words.join(" "));
-        process::run_watched(&self.link.command(&line), limit, cancel, watcher)
+        let program = quoted(&self.program);
+        let line = format!("exec {program} remote command -- {}", words.join(" "));
+        process::run_watched(&guarded(self.link.command(&line)), limit, cancel, watcher)
             .map_err(|error| RemoteError::Lost(error.to_string()))
     }
 
@@ -274,4 +264,13 @@ fn spelled_there(setups: &[Setup]) -> String {
         .iter()
         .map(|setup| quoted(&transport::over_there(setup).to_string()));
     words.collect::<Vec<String>>().join(" ")
+}
+
+/// A command that a guard over there runs: its standard input stays open for as long as it is wanted.
+fn guarded(spec: ProcessSpec) -> ProcessSpec {
+    let remote = spec.remote.map(|remote| RemoteOutput {
+        is_guarded: true,
+        ..remote
+    });
+    ProcessSpec { remote, ..spec }
 }

@@ -82,7 +82,7 @@ pub(super) fn references_for_setup<'a>(
     if let Some(machine) = session.machine_of(setup).filter(|_| roofs.is_empty()) {
         let reason = || {
             format!(
-                "it ran on {}, and what that machine reaches was not measured",
+                "it ran on {}, and the session has no roofs of that machine; powerband roofs measures them over there",
                 machine.name
             )
         };

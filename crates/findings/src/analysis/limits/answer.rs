@@ -17,7 +17,8 @@ use super::settled::{self, LimitWeight, names_of_limits};
 /// What limits a case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CaseAnswer {
-    /// One limit, two that share the time, or none where that is not settled.
+    /// One limit, two that share the time, or none where that is not settled; *clock* behind compute where the device was
+    /// slowed down, which certainty says nothing of.
     #[serde(rename = "limit", serialize_with = "names_of_limits")]
     pub limits: Vec<CaseLimit>,
     /// How sure it is, from 0 to 1; where nothing is settled, how sure the likeliest is.

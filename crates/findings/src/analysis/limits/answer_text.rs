@@ -8,6 +8,7 @@ use super::against;
 use super::bound::Bound;
 use super::evidence::AnswerSources;
 use super::evidence_line::{EvidenceLine, SeenShare, SeenTimes, Suggestion};
+use super::experiments::BRINGS_NOTHING;
 use super::hypotheses::{
     CaseLimit, Effect, Evidence, FloorShares, Observation, ObservationKind, Share,
 };
@@ -22,8 +23,6 @@ const SPEAKS_AGAINST: f64 = 0.1;
 const LEAST_NODE_SHARE: f64 = 0.5;
 /// A bound beyond this says nothing.
 const SAYS_NOTHING: f64 = 1_000.0;
-/// A change that makes a case faster or slower by less than this brings nothing.
-const BRINGS_NOTHING: f64 = 0.03;
 
 /// What an answer says in words.
 pub(super) struct AnswerText<'a> {

@@ -6,6 +6,7 @@ use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::roofs::{PROCESSOR, Roofs};
 use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
 
 use super::against;
 use super::case_limits::Limits;
@@ -16,7 +17,7 @@ use super::lines::References;
 use super::node::{self, Floor, NodeLimit, NodeLines};
 use super::slowed;
 use super::wall::WallKind;
-use crate::analysis::device_flags::{self, THROTTLED};
+use crate::analysis::device_flags;
 use crate::analysis::flag::Flag;
 
 /// Nodes without a floor may take this share of the time; the others stand for them.
@@ -70,7 +71,7 @@ impl AnswerSources<'_> {
             floors: self.floor_shares(),
             curve: self.curve_shares(),
             idle: self.idle_shares(),
-            node_ns: self.node_ns(),
+            node_ns: self.node_ns().filter(|_| !self.is_of_requests()),
             busy: self.busy(),
             memory_scaling: references
                 .as_ref()
@@ -203,8 +204,19 @@ impl AnswerSources<'_> {
         })
     }
 
+    /// Whether the runs of the case are requests to a language model, each of many passes: what is known of one pass says
+    /// nothing of the whole.
+    fn is_of_requests(&self) -> bool {
+        let setup = self.case.map(|case| case.setup);
+        let spec = setup.and_then(|setup| self.session.plan.setups.get(setup));
+        spec.is_some_and(Setup::is_generate_task)
+    }
+
     /// Starting all nodes as a share of the median.
     fn launch_share(&self, limits: &Limits) -> Option<Share> {
+        if self.is_of_requests() {
+            return None;
+        }
         let cost = limits.launch?;
         let time_ns = self
             .median_ns()
@@ -240,8 +252,7 @@ impl AnswerSources<'_> {
     /// Why its device says that it was slowed down during the case.
     pub(super) fn slowed_down(&self) -> Option<Flag> {
         let case = self.session.case(self.case?)?;
-        let flags = device_flags::case_device_flags(self.session, case);
-        flags.into_iter().find(|flag| flag.name == THROTTLED)
+        device_flags::slowed_down(self.session, case)
     }
 
     /// Of a card: waiting for launches, and for all else, as shares of the wall time.
@@ -269,7 +280,7 @@ impl AnswerSources<'_> {
     }
 
     /// Time of a node, on average, in nanoseconds; not of a card, which computes beside what starts its kernels.
-    fn node_ns(&self) -> Option<f64> {
+    pub(super) fn node_ns(&self) -> Option<f64> {
         let is_of_card = self.limits.is_some_and(|limits| !limits.is_of_processor);
         if is_of_card {
             return None;

@@ -22,6 +22,8 @@ use powerband_core::stats::ratio;
 /// Runs shorter than this are mostly the call of the engine, in nanoseconds: what changes cost them says nothing of
 /// the network.
 const TOO_SHORT_NS: f64 = 20e3;
+/// A change that makes a case faster by less than this brings nothing.
+pub const BRINGS_NOTHING: f64 = 0.03;
 const NOT_YET: &str = "not measured yet";
 const TOO_WIDE: &str = "its turns lie too far apart to say what it costs; more of them, or a quieter machine, narrow the interval";
 
@@ -49,10 +51,14 @@ pub struct TriedExperiments {
 }
 
 impl TriedExperiments {
-    /// The changes that were tried to make the case faster, and whether they did beyond the noise.
+    /// The changes that were tried to make the case faster, and whether they did, where that is settled.
     pub fn brought(&self) -> impl Iterator<Item = (ExperimentChange, bool)> + '_ {
         let rows = self.rows.iter().filter(|row| !row.change.is_probe());
-        rows.filter_map(|row| Some((row.change, row.known_cost()?.ci95?.low > 1.0)))
+        rows.filter_map(|row| {
+            let ci95 = row.known_cost()?.ci95?;
+            let is_settled = ci95.low > 1.0 || ci95.high < 1.0 + BRINGS_NOTHING;
+            is_settled.then_some((row.change, ci95.low > 1.0))
+        })
     }
 
     /// Says of each change that can still be tried on how many other cases it was tried, and on how many of them it held.
@@ -151,6 +157,14 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
         change: row.change,
         reason: out_of_time(session, asked),
     }));
+    let (refused, rows): (Vec<_>, Vec<_>) = rows
+        .into_iter()
+        .partition(|row| measured.why_refused(row).is_some());
+    untried.extend(refused.iter().filter_map(|row| {
+        let reason = measured.why_refused(row)?;
+        let change = row.change;
+        Some(UnavailableExperiment { change, reason })
+    }));
     untried.sort_by_key(|untried| untried.change);
     let is_short = measured.too_short().is_some();
     let with_effect = rows.iter().filter(|row| row.effect.is_some());
@@ -224,6 +238,14 @@ impl MeasuredChanges<'_> {
         let is_unmeasured = measured
             .is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none());
         is_unmeasured && self.trouble(row.control).is_none()
+    }
+
+    /// Why an engine refused a change, in its first line; nothing where it did not.
+    fn why_refused(&self, row: &ExperimentRow) -> Option<String> {
+        match &self.row(row.setup)?.outcome {
+            Outcome::Unsupported { reason } => reason.lines().next().map(ToOwned::to_owned),
+            _ => None,
+        }
     }
 
     /// Why the runs of the case are too short for experiments; nothing where they are not.

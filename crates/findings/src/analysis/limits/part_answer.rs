@@ -50,7 +50,10 @@ fn of_part(sources: &AnswerSources<'_>, part: &TriedPart) -> Option<PartAnswer> 
         return None;
     }
     let weights = hypotheses::weigh(&seen, evidence.threads);
-    let (limits, certainty) = settled::settled_limits(&weights);
+    let (mut limits, certainty) = settled::settled_limits(&weights);
+    if limits.len() == 2 && !evidence.tells_work_apart() {
+        limits.clear();
+    }
     Some(PartAnswer {
         part: part.part.name().to_owned(),
         share: part.share,
@@ -67,7 +70,7 @@ fn of_part(sources: &AnswerSources<'_>, part: &TriedPart) -> Option<PartAnswer> 
 fn evidence(sources: &AnswerSources<'_>, part: &TriedPart) -> Evidence {
     let is_request = !matches!(part.part, RunPart::Phase(_));
     let whole = sources.evidence();
-    let nodes = whole.node_ns.zip(sources.median_ns());
+    let nodes = sources.node_ns().zip(sources.median_ns());
     let nodes = nodes.map(|(node_ns, run_ns)| run_ns / node_ns);
     let of_threads = sources.threads_row().and_then(|row| {
         let effect = part.effect(row.change)?;
@@ -146,7 +149,9 @@ fn sentence(
     }));
     reasons.extend(evidence.streaming.map(|effect| {
         let times = humanize::ratio(effect.ln.exp());
-        format!("a load that streams memory costs {times} what one that computes does")
+        format!(
+            "beside a load that streams memory it takes {times} as long as beside one that computes"
+        )
     }));
     let floors = evidence.floors;
     let read = floors.and_then(|floors| floors.memory.or(floors.cache));
@@ -154,17 +159,24 @@ fn sentence(
         let share = humanize::percent(read.share);
         format!("reading the weights once takes {share} of it at the roof")
     }));
+    reasons.extend(evidence.capture.map(|effect| {
+        let times = humanize::ratio(effect.ln.exp());
+        format!("replayed as a captured graph it takes {times} as long")
+    }));
     let computes = floors.and_then(|floors| floors.compute);
     reasons.extend(computes.map(|compute| {
         let share = humanize::percent(compute.share);
         format!("its arithmetic {share}")
     }));
+    let reasons = match reasons.as_slice() {
+        [] => String::new(),
+        reasons => format!("; {}", reasons.join(", ")),
+    };
     format!(
-        "{} ({}{each}, {} of the time): {limit}; {}.",
+        "{} ({}{each}, {} of the time): {limit}{reasons}.",
         humanize::capitalised(part.part.name()),
         humanize::duration_ns(part.median_ns),
         humanize::percent(part.share),
-        reasons.join(", ")
     )
 }
 

@@ -277,7 +277,8 @@ fn within_budget(session: &Session, left: RemainingWork, now_ns: u64) -> Remaini
     let Some(budget_ns) = budget_ns(session) else {
         return left;
     };
-    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    let cases = session.cases.iter();
+    let rounds = cases.flat_map(|case| rounds_of_run(session, case));
     let began_ns = rounds.map(|round| round.started_ns).min();
     let spent_ns = began_ns.map_or(0, |began_ns| now_ns.saturating_sub(began_ns));
     let most_ns = budget_ns.saturating_sub(spent_ns) as f64;
