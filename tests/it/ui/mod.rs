@@ -481,7 +481,11 @@ impl Desk {
 fn clashes_in(shape: &Shape, found: &mut Vec<String>) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| clashes_in(shape, found)),
-        Shape::Text(text) if text.galley.text().contains(" use of ") => {
+        // `First use of widget ID …`, as egui paints it.
+        Shape::Text(text) if text.galley.text().contains("irst use of ") => {
+            found.push(text.galley.text().to_owned());
+        }
+        Shape::Text(text) if text.galley.text().contains("econd use of ") => {
             found.push(text.galley.text().to_owned());
         }
         _ => {}

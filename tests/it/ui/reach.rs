@@ -239,6 +239,7 @@ ways! {
     Action::Kernels(Kernels::Find(_)) => Palette,
     Action::Kernels(Kernels::Timeline) => Palette,
     Action::Kernels(Kernels::Gap(_, _)) => Palette,
+    Action::Plan(PlanEdit::LargerBatches(_)) => Palette,
     Action::Why(Why::Look(_)) => Palette,
     Action::Why(Why::Select(_)) => Palette,
     Action::OpenTrace(_) => DIALOG,

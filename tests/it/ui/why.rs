@@ -385,6 +385,30 @@ fn networks_of_four_kinds_are_answered_and_painted() {
     }
 }
 
+/// The guide's picture of a comparison that says where the time went.
+#[test]
+fn two_cases_with_profiles_say_where_the_time_went_and_are_painted() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/why/threads.ron");
+    let measured = session_file::read(&file).expect("a session").session;
+    let mut desk = desk_of(&[measured]);
+    desk.act(Action::Go(Screen::Compare));
+    desk.until("the sides are compared", |app| {
+        app.compare.sides.found.result.is_some() && app.compare.sides.found.busy().is_none()
+    });
+    desk.steps(3);
+    desk.see("Where the time went");
+    desk.see("at the roofs");
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        desk.steps(3);
+        album.take(&mut desk, &format!("compare-why-{word}"));
+    }
+    album.close();
+}
+
 #[test]
 fn a_change_that_no_time_was_left_for_can_be_tried() {
     let mut asked = session();
@@ -418,6 +442,15 @@ fn a_change_that_no_time_was_left_for_can_be_tried() {
         !names.contains(&"Try graph capture".to_owned()),
         "{names:?}"
     );
+    // What a larger batch brings is a plan over several of them.
+    desk.click("Plan it");
+    desk.steps(3);
+    assert_eq!(desk.app().shared.screen, Screen::Plan);
+    let draft = &desk.app().bench.planner.draft;
+    let batch = point.batch();
+    let batches = [1, 2, 4, 8].map(|times| (times * batch).to_string());
+    assert_eq!(draft.batches, batches.join(", "));
+    assert_eq!(draft.setups.len(), 1);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{ArrivalMode, MatrixEdit, PlanField};
+use crate::sessions::Pin;
 use powerband_core::domain::plan::{PresetName, Profiler};
 
 /// A change of the plan.
@@ -66,6 +67,8 @@ pub enum PlanEdit {
     Use(PathBuf),
     /// Uses a built-in plan, by its name, as far as this machine can run it.
     Ladder(&'static str),
+    /// A plan of the setup of a case over its batch size and larger ones.
+    LargerBatches(Pin),
     /// Throws a saved plan away.
     Forget(PathBuf),
 }

@@ -7,6 +7,7 @@ use super::form;
 use super::show_batches;
 use super::slips::{self, Fix};
 use crate::option_names::without_options;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
@@ -106,6 +107,8 @@ impl Default for Draft {
     }
 }
 
+/// Batch sizes of a plan that shows what a larger one brings.
+const LARGER_BATCHES: u32 = 4;
 /// What is wrong with a plan that names no model.
 const NO_MODEL: &str = "choose a built-in network or an ONNX file";
 
@@ -122,6 +125,30 @@ impl Draft {
         Ok(Self::of_request(&RunRequest {
             // A name that was made is made anew, by what the plan is then.
             name: Some(session.name.clone()).filter(|name| *name != made),
+            ..RunRequest::from_plan(&session.plan)
+        }))
+    }
+
+    /// A plan of the setup of a case over its batch size and larger ones, with a profile of each; or why there is none.
+    pub fn of_larger_batches(session: &Session, case: CaseKey) -> Result<Self, String> {
+        let setup = session.plan.setups.get(case.setup);
+        let setup = setup.filter(|_| session.plan.can_run());
+        let setup = setup.ok_or("the session was not measured by Powerband")?;
+        let points = (0..LARGER_BATCHES).map(|step| {
+            let batch = case.point.batch() << step;
+            let others = case.point.others();
+            Point::new(std::iter::once((BATCH, batch)).chain(others))
+        });
+        Ok(Self::of_request(&RunRequest {
+            name: None,
+            setups: vec![setup.clone()],
+            looks: Vec::new(),
+            points: Some(points.collect()),
+            journey: false,
+            experiments: None,
+            rules: None,
+            rounds: None,
+            preset: PresetName::Quick,
             ..RunRequest::from_plan(&session.plan)
         }))
     }

@@ -147,6 +147,7 @@ impl Planner {
             | PlanEdit::Keep
             | PlanEdit::Use(_)
             | PlanEdit::Ladder(_)
+            | PlanEdit::LargerBatches(_)
             | PlanEdit::First
             | PlanEdit::ChoosePath(..)
             | PlanEdit::Matrix(_)

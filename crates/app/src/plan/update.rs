@@ -57,6 +57,12 @@ impl App {
                     self.replace_plan(Draft::of_request(&request));
                 }
             }
+            PlanEdit::LargerBatches(pin) => {
+                if let Some(open) = self.shared.sessions.get(pin.session) {
+                    let draft = Draft::of_larger_batches(&open.session, pin.case);
+                    self.plan_found(draft);
+                }
+            }
             PlanEdit::First => {
                 let request = self.first_request();
                 self.replace_plan(Draft::of_request(&request));

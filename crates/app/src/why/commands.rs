@@ -3,6 +3,7 @@
 use super::ask;
 use crate::action::{Action, RunAction, Why};
 use crate::command::entry::{Command, command};
+use crate::plan::PlanEdit;
 
 pub(crate) const ALL: &[Command] = &[
     command(
@@ -10,6 +11,12 @@ pub(crate) const ALL: &[Command] = &[
         "Why: measure experiments on this case",
         "",
         |app| ask::case_to_ask(app).map(|pin| Action::Run(RunAction::Why(pin, None))),
+    ),
+    command(
+        "why-batches",
+        "Why: plan larger batches of this case",
+        "",
+        |app| ask::case_to_ask(app).map(|pin| Action::Plan(PlanEdit::LargerBatches(pin))),
     ),
     command("why-none", "Why: select nothing", "", |app| {
         match app.profile.why.selected {

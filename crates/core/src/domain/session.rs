@@ -240,7 +240,7 @@ impl Session {
         tracks.filter(move |(_, track)| track.device.machine.as_deref() == machine)
     }
 
-    /// What the devices of a setup's machine reach: its own, where that is another machine, else these of this one.
+    /// The roofs of a setup's machine: those of that machine where it is another one, else those of this machine.
     pub fn roofs_of<'a>(&'a self, setup: usize, here: &'a [Roofs]) -> &'a [Roofs] {
         self.machine_of(setup)
             .map_or(here, |machine| machine.roofs.as_slice())

@@ -17,7 +17,7 @@ pub const SWITCH_MS: u64 = 120;
 const TURN_RUNS: u64 = 6;
 const TURN_MS: u64 = 100;
 const LONGEST_TURN_MS: u64 = 1_000;
-/// A turn waits so long at most for other programs to rest, and all turns together so large a part of the time.
+/// A turn is measured anew for so long at most, and all turns together for this part of the time for experiments.
 const LONGEST_WAIT_NS: u64 = 3_000_000_000;
 const WAITED_PART: u64 = 2;
 /// Effects differ by about so much from start to start, as a logarithm; this counts as so many starts.
@@ -40,8 +40,8 @@ pub fn budget_s(preset: PresetName) -> u64 {
     }
 }
 
-/// How long a turn is measured anew while other programs work, where so much of the time for experiments went to that
-/// already; both in nanoseconds.
+/// How long the next turn may be measured anew while other programs work, in nanoseconds; `waited_ns` is how long earlier
+/// turns were.
 pub fn patience_ns(budget_s: Option<u64>, waited_ns: u64) -> u64 {
     let all_ns = budget_s.unwrap_or(0) * 1_000_000_000 / WAITED_PART;
     all_ns.saturating_sub(waited_ns).min(LONGEST_WAIT_NS)
@@ -132,8 +132,8 @@ pub fn turn_groups(experiments: &Experiments) -> Vec<TurnGroup> {
     groups
 }
 
-/// Half the 95 % interval of an effect, as a logarithm. Few starts tell little of how much starts differ, so that what
-/// other cases showed of that is taken in, as prior of a variance.
+/// Half the 95 % interval of an effect, as a logarithm. Few starts say little about how much starts differ, so a prior of
+/// that variance is added to what they show.
 pub fn half_width(effect: &Estimate) -> f64 {
     let is_of_starts = effect.starts > 1;
     let units = f64::from(if is_of_starts {

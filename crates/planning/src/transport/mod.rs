@@ -215,7 +215,11 @@ fn parse(text: &str) -> Result<(Option<&'static dyn Transport>, &str), String> {
     let (id, target) = text.split_once(':').unwrap_or((text, ""));
     let is_whole = text.contains(':');
     let mut ways = ALL.iter().copied().filter(|way| way.id() != via::Via.id());
-    match ways.find(|way| way.id() == id) {
+    let way = ways.find(|way| way.id() == id);
+    // A name of the settings may be that of a way which needs a target.
+    let is_name =
+        |way: &&dyn Transport| !is_whole && way.id() != ssh::Ssh.id() && way.check("").is_err();
+    match way.filter(|way| !is_name(way)) {
         Some(way) => {
             way.check(target)?;
             Ok((Some(way), target))
@@ -314,6 +318,11 @@ mod tests {
         assert!(refused("ort,where=ssh:-oProxyCommand=x").contains("host"));
         assert!(refused("ort,slurm.gres=gpu:1").contains("where=slurm"));
         assert!(refused("ort,where=ssh:a,slurm.time=5").contains("asks none"));
+        assert!(refused("ort,where=docker:-it").contains("docker:CONTAINER"));
+        assert!(
+            check(&"ort,where=pod".parse().unwrap()).is_ok(),
+            "a name of the settings"
+        );
         assert!(refused("ort,where=telnet:x").contains("ssh:HOST"));
         assert!(refused("ort,where=ssh:a,via=env").contains("exclude"));
         assert!(refused("ort,via=").contains("via"));

@@ -88,7 +88,7 @@ pub fn words_of_case(session: &Session, case: CaseKey) -> Result<Vec<String>, St
 /// Experiments on a case of a session, ready to begin.
 #[derive(Clone, Debug)]
 pub struct ReadyElsewhere {
-    /// The case by itself, as far as it is known here.
+    /// The case as a plan of its own.
     pub beginning: RunStart,
     place: Installation,
     machine: SetupMachine,

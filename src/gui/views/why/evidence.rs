@@ -16,6 +16,8 @@ const ENDS: (f64, f64) = (0.7, 2.5);
 /// Height of a bar of shares, and half the width of a mark.
 const BAR: f32 = 8.0;
 const MARK: f32 = 3.5;
+/// Between two shares.
+const GAP: f32 = 1.0;
 
 /// Shows one, the picture before the words.
 pub(super) fn row(ui: &mut Ui, line: &EvidenceLine) {
@@ -61,7 +63,8 @@ fn shares(ui: &Ui, room: Rect, shares: &[SeenShare]) {
         let colour = bound.and_then(figure::bound_colour);
         let colour = colour.map_or(roles.quiet, |colour| roles.series(colour));
         ui.painter().rect_filled(part, 0.0, colour);
-        part.set_left(part.right());
+        // Memory and caches have one colour.
+        part.set_left(part.right() + GAP);
         part.set_right(right);
     }
 }

@@ -9,6 +9,7 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, RunAction};
+use powerband_app::plan::PlanEdit;
 use powerband_app::why;
 use powerband_core::base::humanize;
 use powerband_core::domain::experiment::ExperimentChange;
@@ -70,6 +71,17 @@ fn untried(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &mut Vec<A
         } else {
             ui.horizontal_top(row);
         }
+    }
+    if let Ok(pin) = why::case_to_ask(app) {
+        ui.horizontal(|ui| {
+            ui.add_space(10.0);
+            if button::labelled(ui, Some(icon::PLAN), "Plan it").clicked() {
+                actions.push(Action::Plan(PlanEdit::LargerBatches(pin)));
+            }
+            let words = "Larger batches: measured beside each other, they show what each item costs, and become evidence";
+            let words = RichText::new(words).size(text::BODY);
+            ui.add(Label::new(words.color(theme::roles(ui).quiet)).wrap());
+        });
     }
     ui.add_space(space::TINY);
 }

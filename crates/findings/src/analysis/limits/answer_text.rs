@@ -229,7 +229,7 @@ impl AnswerText<'_> {
                 .map_or_else(String::new, |floors| self.floors_sentence(floors)),
             ObservationKind::Curve => self.evidence.curve.map_or_else(String::new, |curve| {
                 format!(
-                    "Over the batch, its items take {} of the time; {} is the same whatever their number, reading the weights not counted.",
+                    "Over the batch sizes, {} of the time grows with the items and {} is fixed, reading the weights not counted.",
                     humanize::percent(curve.items.share),
                     humanize::percent(curve.fixed.share)
                 )

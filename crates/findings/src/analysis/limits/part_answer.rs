@@ -1,5 +1,5 @@
-//! What limits a part of a run: prefill, decode, a phase of training. It is weighed as the whole run is, by what tells of
-//! the part.
+//! What limits a part of a run: prefill, decode, a phase of training. It is weighed as the whole run is, by what was seen
+//! of the part.
 
 use powerband_core::base::humanize;
 use powerband_core::domain::experiment::ExperimentChange;

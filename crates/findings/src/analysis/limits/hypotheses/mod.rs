@@ -280,7 +280,7 @@ fn threads_predicted(limit: CaseLimit, evidence: &Evidence) -> Predicted {
     }
 }
 
-/// So many of the networks that compute have their operands in the last cache.
+/// The share of compute-limited networks whose operands lie in the last cache.
 const CACHED_OPERANDS: f64 = 0.25;
 
 /// A load that streams memory against one that computes, with its error.
@@ -383,8 +383,8 @@ fn floors_likelihood(limit: CaseLimit, floors: &FloorShares) -> f64 {
     }
 }
 
-/// Starting nodes costs the same whatever the batch, items cost what they compute and move; one thread at a time may be
-/// either.
+/// Starting nodes costs the same at every batch size; arithmetic and bytes grow with the items. One thread at a time may
+/// be either.
 fn curve_likelihood(limit: CaseLimit, curve: CurveShares) -> f64 {
     let items = of_share(Some(curve.items), 0.12);
     match limit {
