@@ -19,7 +19,7 @@ use powerband_core::base::humanize;
 /// Height of a line.
 const LINE: f32 = 30.0;
 /// Lines at the most.
-const MOST: usize = 160;
+const MOST: usize = 200;
 
 #[derive(Clone, Default)]
 struct PaletteMemory {

@@ -5,6 +5,7 @@ use crate::action::Action;
 use crate::notices::NoticeLevel;
 use crate::option_names::without_options;
 use crate::screen::Screen;
+use crate::sessions::Pin;
 use crate::{App, Ask, WindowRequest, library};
 use powerband_core::domain::model::ModelSummary;
 use powerband_planning::ladders;
@@ -57,12 +58,7 @@ impl App {
                     self.replace_plan(Draft::of_request(&request));
                 }
             }
-            PlanEdit::LargerBatches(pin) => {
-                if let Some(open) = self.shared.sessions.get(pin.session) {
-                    let draft = Draft::of_larger_batches(&open.session, pin.case);
-                    self.plan_found(draft);
-                }
-            }
+            PlanEdit::LargerBatches(pin) => self.plan_larger_batches(*pin),
             PlanEdit::First => {
                 let request = self.first_request();
                 self.replace_plan(Draft::of_request(&request));
@@ -97,6 +93,13 @@ impl App {
         self.bench.planner.edit(edit);
         if self.bench.planner.draft.model != model {
             self.inspect_model();
+        }
+    }
+
+    fn plan_larger_batches(&mut self, pin: Pin) {
+        if let Some(open) = self.shared.sessions.get(pin.session) {
+            let draft = Draft::of_larger_batches(&open.session, pin.case);
+            self.plan_found(draft);
         }
     }
 
