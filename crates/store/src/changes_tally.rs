@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ron::ser::PrettyConfig;
-use serde::{Deserialize, Serialize};
 
 use super::own_file;
 use powerband_core::base::paths::Paths;
@@ -17,14 +16,14 @@ const MOST: usize = 1000;
 pub type TriedChanges = BTreeMap<String, bool>;
 
 /// What was tried on every case.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangesTally(BTreeMap<String, TriedChanges>);
 
 impl ChangesTally {
     /// What is remembered; nothing where the file is missing or cannot be read.
     pub fn read(paths: &Paths) -> Self {
         let text = own_file::read(&paths.changes).ok().flatten();
-        ron::from_str(&text.unwrap_or_default()).unwrap_or_default()
+        Self(ron::from_str(&text.unwrap_or_default()).unwrap_or_default())
     }
 
     /// On how many other cases a change was tried, and on how many it held.
