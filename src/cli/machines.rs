@@ -12,6 +12,7 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_core::domain::setup::Setup;
+use powerband_findings::analysis::category;
 use powerband_planning::transport::{self, SetupMachine};
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::remote::{self, RemoteError, RemoteEvent};
@@ -112,7 +113,10 @@ fn with_named(context: &Context, hosts: &[String]) -> anyhow::Result<Vec<String>
         }
         let names = context.settings.machines.iter();
         let names = names.map(|machine| &machine.name);
-        let matching: Vec<String> = names.filter(|name| matches(host, name)).cloned().collect();
+        let matching: Vec<String> = names
+            .filter(|name| category::matches_pattern(name, host))
+            .cloned()
+            .collect();
         if matching.is_empty() {
             bail!("--on {host} matches no machine of the settings; powerband machines lists them");
         }
@@ -120,19 +124,6 @@ fn with_named(context: &Context, hosts: &[String]) -> anyhow::Result<Vec<String>
     }
     found.dedup();
     Ok(found)
-}
-
-/// Whether a name is what a pattern says, in which `*` stands for any letters.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, rest)) => name.strip_prefix(before).is_some_and(|left| {
-            let places = left.char_indices().map(|(place, _)| place);
-            places
-                .chain([left.len()])
-                .any(|place| matches(rest, &left[place..]))
-        }),
-    }
 }
 
 /// The machine that an argument means.
@@ -282,24 +273,4 @@ fn clean(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCod
         lines.collect::<Vec<_>>().join("\n")
     ))?;
     Ok(ExitCode::SUCCESS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_star_stands_for_any_letters() {
-        for (pattern, name, is_match) in [
-            ("rack1-*", "rack1-a", true),
-            ("rack1-*", "rack1-", true),
-            ("rack1-*", "rack2-a", false),
-            ("*-a", "rack2-a", true),
-            ("r*k*a", "rack2-a", true),
-            ("r*k*b", "rack2-a", false),
-            ("*", "é", true),
-        ] {
-            assert_eq!(matches(pattern, name), is_match, "{pattern} {name}");
-        }
-    }
 }

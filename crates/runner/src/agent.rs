@@ -29,7 +29,7 @@ use powerband_worker::supervisor::Worker;
 /// Bytes of a file in one line.
 const PIECE: u64 = 1 << 20;
 /// A timeline that is larger is not fetched, in bytes.
-const LONGEST_TIMELINE: u64 = 1 << 30;
+pub const LONGEST_TIMELINE: u64 = 1 << 30;
 /// How long a piece may take.
 const PIECE_LIMIT: Duration = Duration::from_mins(2);
 /// Profilers take long: so many times what starting, loading and measuring may take.

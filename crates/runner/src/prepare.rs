@@ -146,7 +146,7 @@ fn with_tried_shapes(
 }
 
 /// The files of a setup's model: its own, or the plan's.
-fn model_files(model: &ModelFile, own: Option<&Variant>) -> ModelFiles {
+pub(crate) fn model_files(model: &ModelFile, own: Option<&Variant>) -> ModelFiles {
     let file = own.map_or(model, |variant| &variant.file);
     ModelFiles {
         file: file.path.clone(),

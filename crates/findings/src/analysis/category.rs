@@ -293,11 +293,15 @@ fn glob(parts: &[String], text: &str) -> bool {
 /// into a filter. Every word has to be there.
 pub fn has_all_words(text: &str, words: &str) -> bool {
     let text = text.to_lowercase();
-    words.split_whitespace().all(|word| {
-        let word = format!("*{}*", word.to_lowercase());
-        let parts: Vec<String> = word.split('*').map(str::to_owned).collect();
-        glob(&parts, &text)
-    })
+    words
+        .split_whitespace()
+        .all(|word| matches_pattern(&text, &format!("*{}*", word.to_lowercase())))
+}
+
+/// Whether a text is what a pattern says, in which each star stands for anything.
+pub fn matches_pattern(text: &str, pattern: &str) -> bool {
+    let parts: Vec<String> = pattern.split('*').map(str::to_owned).collect();
+    glob(&parts, text)
 }
 
 /// A name with the places at which words begin or end.
@@ -577,6 +581,7 @@ mod tests {
     #[test]
     fn filters_look_for_every_word() {
         assert!(has_all_words("void cudnn::wgrad_engine", "WGRAD void"));
+        assert!(matches_pattern("rack2-a", "r*k*a") && !matches_pattern("rack2-a", "rack1-*"));
         assert!(has_all_words("void cudnn::wgrad_engine", "cud*eng"));
         assert!(!has_all_words("void cudnn::wgrad_engine", "wgrad dgrad"));
         assert!(has_all_words("anything", " "));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, LONGEST_TIMELINE};
+use crate::prepare::model_files;
 use crate::prepare_error::PrepareError;
 use crate::programs;
 use powerband_core::base::cancel::CancelToken;
@@ -26,16 +27,14 @@ use powerband_planning::transport::{self, SetupMachine};
 use powerband_store::installation::Installation;
 use powerband_store::{library, session_file, trace_file};
 use powerband_worker::engines;
-use powerband_worker::remote::files::ModelFiles;
 use powerband_worker::remote::reached::Reached;
 
 /// Experiments take at most so long, the roofs before them included.
 const LIMIT: Duration = Duration::from_hours(2);
 /// The session over there.
 const SESSION: &str = "why.ron";
-/// A session and a timeline that are longer are not fetched, in bytes.
-const MOST_SESSION: u64 = 64 << 20;
-const MOST_TIMELINE: u64 = 1 << 30;
+/// A session that is longer is not fetched, in bytes.
+const LONGEST_SESSION: u64 = 64 << 20;
 /// The end of what the program over there said is quoted, in lines.
 const QUOTED: usize = 6;
 
@@ -199,7 +198,7 @@ pub fn measure(
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let fetched = scratch.path().join(SESSION);
     // A case that could not be measured is an error over there that left a session all the same.
-    let length = match (&said, agent.fetch(&file, &fetched, MOST_SESSION)) {
+    let length = match (&said, agent.fetch(&file, &fetched, LONGEST_SESSION)) {
         (_, Ok(length)) => length,
         (Ok(_), Err(reason)) => return Err(reason),
         (Err(said), Err(_)) => return Err(last_lines(said)),
@@ -227,7 +226,7 @@ pub fn measure(
             continue;
         };
         let beside = trace_file::path(&path, number);
-        match agent.fetch(&folder.join(name), &beside, MOST_TIMELINE) {
+        match agent.fetch(&folder.join(name), &beside, LONGEST_TIMELINE) {
             Ok(0) => {}
             Ok(_) => {
                 let name = beside.file_name();
@@ -259,7 +258,7 @@ fn model_there(
     if wanted.sha256.is_some_and(|sha256| sha256 != opened.sha256) {
         return Err(other_model(&opened.name));
     }
-    let sent = sent(reached, opened, stop)?;
+    let sent = sent(reached, &opened, stop)?;
     Ok(sent.display().to_string())
 }
 
@@ -275,18 +274,12 @@ fn setup_there(
         return Ok(there);
     };
     let opened = source::open(own, &place.paths.cache).map_err(|error| error.to_string())?;
-    let sent = sent(reached, opened, stop)?;
+    let sent = sent(reached, &opened, stop)?;
     Ok(there.with(MODEL_KEY, sent.display().to_string()))
 }
 
-fn sent(reached: &mut Reached, opened: ModelFile, stop: &CancelToken) -> Result<PathBuf, String> {
-    let files = ModelFiles {
-        file: opened.path,
-        data: opened.data,
-        sha256: opened.sha256,
-        seen: opened.seen,
-    };
-    let sent = reached.model(&files, stop, &mut |_| ());
+fn sent(reached: &mut Reached, opened: &ModelFile, stop: &CancelToken) -> Result<PathBuf, String> {
+    let sent = reached.model(&model_files(opened, None), stop, &mut |_| ());
     sent.map_err(|error| error.to_string())
 }
 
