@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use powerband_app::backend::{
     Backend, FileProgress, FoundEngine, InstallProgress, ReadTimeline, ReadyRun, RunSubject,
+    WantedRoofs,
 };
 use powerband_app::detached::DetachedRun;
 use powerband_app::why::tally;
@@ -138,14 +139,22 @@ impl Backend for LocalBackend {
     fn measure_roofs(
         &self,
         place: &Installation,
-        again: bool,
+        wanted: &WantedRoofs,
         cancel: &CancelToken,
         tell: &mut dyn FnMut(String, f32),
     ) -> Result<Option<Vec<Roofs>>, String> {
+        let setups = match wanted {
+            WantedRoofs::Of(setup) => vec![setup.clone()],
+            _ => Vec::new(),
+        };
+        let known = kept::for_setups(place, &setups);
+        if !known.is_empty() && measuring::missing_for(&setups, &known).is_empty() {
+            return Ok(Some(self.kept_roofs(place).fresh));
+        }
         let request = RoofRequest {
-            again,
-            usual_engines: true,
-            setups: Vec::new(),
+            again: *wanted == WantedRoofs::Again,
+            usual_engines: setups.is_empty(),
+            setups,
         };
         let mut step = |step: RoofProgress| {
             tell(step.what, step.done as f32 / step.of.max(1) as f32);

@@ -22,6 +22,7 @@ use powerband_core::domain::recorded_run::RecordedRun;
 use powerband_core::domain::request::{ProgramTrust, RunRequest};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_core::domain::trace::Trace;
@@ -30,6 +31,17 @@ use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_store::installation::Installation;
 use powerband_store::library::Stamp;
 use powerband_store::roofs_file::KnownRoofs;
+
+/// The roofs that are to be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WantedRoofs {
+    /// What is missing of this machine and its usual engines.
+    Missing,
+    /// All of these again.
+    Again,
+    /// What is missing for a setup.
+    Of(Setup),
+}
 
 /// What measures, reads devices and starts programs.
 pub trait Backend: Send + Sync {
@@ -63,12 +75,12 @@ pub trait Backend: Send + Sync {
     /// The kept roofs of the devices that are here.
     fn kept_roofs(&self, place: &Installation) -> KnownRoofs;
 
-    /// Measures the roofs that are missing, or all of them again; returns all that are kept from now on, and nothing
-    /// where it was cancelled. `tell` hears what is measured and how much of it is done, from 0 to 1.
+    /// Measures roofs; returns all that are kept from now on, and nothing where it was cancelled. `tell` hears what is
+    /// measured and how much of it is done, from 0 to 1; nothing where none is missing.
     fn measure_roofs(
         &self,
         place: &Installation,
-        again: bool,
+        wanted: &WantedRoofs,
         cancel: &CancelToken,
         tell: &mut dyn FnMut(String, f32),
     ) -> Result<Option<Vec<Roofs>>, String>;
@@ -267,7 +279,7 @@ pub(crate) mod testing {
         fn measure_roofs(
             &self,
             _: &Installation,
-            _: bool,
+            _: &WantedRoofs,
             _: &CancelToken,
             _: &mut dyn FnMut(String, f32),
         ) -> Result<Option<Vec<Roofs>>, String> {

@@ -417,6 +417,7 @@ fn a_change_that_no_time_was_left_for_can_be_tried() {
         change,
         setup,
         control: 0,
+        point: None,
     };
     asked.plan.experiments = Some(Experiments {
         setup: 0,

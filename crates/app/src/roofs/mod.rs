@@ -34,6 +34,8 @@ pub struct RoofsState {
     pub stale: Vec<String>,
     /// Measuring in progress.
     pub measuring: Option<MeasuringRoofs>,
+    /// Whether the user ended that: it does not begin by itself again.
+    pub is_declined: bool,
 }
 
 impl RoofsState {

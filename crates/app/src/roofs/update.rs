@@ -3,20 +3,25 @@
 use std::sync::Arc;
 
 use super::commands::can_measure;
+use super::work::RoofsNow;
 use super::{MeasuringRoofs, work};
 use crate::action::{self, Action};
+use crate::backend::WantedRoofs;
 use crate::doors::SettingsDoor;
 use crate::notices::NoticeLevel;
 use crate::shared::{FollowUp, Shared};
 use powerband_core::base::cancel::CancelToken;
-use powerband_core::domain::roofs::Roofs;
+use powerband_core::domain::setup::Setup;
 
 impl SettingsDoor {
     pub(crate) fn roofs(&mut self, action: action::Roofs, shared: &mut Shared) {
         match action {
-            action::Roofs::Measure => self.measure_roofs(false, shared),
-            action::Roofs::Again => self.measure_roofs(true, shared),
-            action::Roofs::Stop => self.stop_roofs(),
+            action::Roofs::Measure => self.measure_roofs(WantedRoofs::Missing, shared),
+            action::Roofs::Again => self.measure_roofs(WantedRoofs::Again, shared),
+            action::Roofs::Stop => {
+                self.roofs.is_declined = true;
+                self.stop_roofs();
+            }
         }
     }
 
@@ -39,7 +44,15 @@ impl SettingsDoor {
             });
     }
 
-    fn measure_roofs(&mut self, again: bool, shared: &mut Shared) {
+    /// After experiments on a case, measures what that needs, and then what other cases will need; not where the user
+    /// ended that before.
+    pub(crate) fn measure_roofs_for(&mut self, setup: Setup, shared: &mut Shared) {
+        if !self.roofs.is_declined && self.roofs.measuring.is_none() {
+            self.begin_roofs(WantedRoofs::Of(setup), shared);
+        }
+    }
+
+    fn measure_roofs(&mut self, wanted: WantedRoofs, shared: &mut Shared) {
         if let Err(reason) = can_measure(self, shared) {
             shared.notify(
                 NoticeLevel::Info,
@@ -47,6 +60,11 @@ impl SettingsDoor {
             );
             return;
         }
+        self.roofs.is_declined = false;
+        self.begin_roofs(wanted, shared);
+    }
+
+    fn begin_roofs(&mut self, wanted: WantedRoofs, shared: &mut Shared) {
         let cancel = CancelToken::default();
         self.roofs.measuring = Some(MeasuringRoofs {
             what: "Looking for engines".to_owned(),
@@ -57,21 +75,29 @@ impl SettingsDoor {
         let broken =
             |door: &mut Self, why, shared: &mut Shared| door.roofs_not_measured(Some(why), shared);
         shared.jobs.spawn_or_for("roofs", broken, move |outlet| {
-            let measured = work::measure(&place, &*backend, again, &cancel, outlet);
-            outlet.send_to(|door: &mut Self, shared| match measured {
-                Ok(Some(roofs)) => door.roofs_measured(roofs, shared),
+            let measured = work::measure(&place, &*backend, &wanted, &cancel, outlet);
+            outlet.send_to(move |door: &mut Self, shared| match measured {
+                Ok(Some(roofs)) => door.roofs_measured(roofs, &wanted, shared),
                 Ok(None) => door.roofs_not_measured(None, shared),
                 Err(reason) => door.roofs_not_measured(Some(reason), shared),
             });
         });
     }
 
-    fn roofs_measured(&mut self, roofs: Vec<Roofs>, shared: &mut Shared) {
+    fn roofs_measured(&mut self, now: RoofsNow, wanted: &WantedRoofs, shared: &mut Shared) {
         self.roofs.measuring = None;
-        self.roofs.kept = Some(roofs);
+        self.roofs.kept = Some(now.all);
+        let is_of_case = matches!(wanted, WantedRoofs::Of(_));
+        if now.is_new {
+            shared.follow_ups.push_back(FollowUp::RoofsChanged);
+        }
+        if is_of_case {
+            return self.begin_roofs(WantedRoofs::Missing, shared);
+        }
         self.roofs.stale.clear();
-        shared.notify(NoticeLevel::Done, "Roofs are measured and kept");
-        shared.follow_ups.push_back(FollowUp::RoofsChanged);
+        if now.is_new {
+            shared.notify(NoticeLevel::Done, "Roofs are measured and kept");
+        }
     }
 
     /// Says why they were not measured; without a reason, the user stopped it.

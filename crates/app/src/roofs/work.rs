@@ -1,6 +1,6 @@
 //! Background work on roofs: reading what is kept, and measuring.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, WantedRoofs};
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::roofs::Roofs;
@@ -21,19 +21,28 @@ pub(crate) fn read(place: &Installation, backend: &dyn Backend) -> (Vec<Roofs>, 
     (found.fresh, warnings)
 }
 
-/// Measures what is missing, or everything again; returns all roofs, as they are kept from now on.
+/// All roofs, as they are kept from now on, and whether any was measured.
+pub(crate) struct RoofsNow {
+    pub all: Vec<Roofs>,
+    pub is_new: bool,
+}
+
+/// Measures what is wanted; nothing where it was cancelled.
 pub(crate) fn measure(
     place: &Installation,
     backend: &dyn Backend,
-    again: bool,
+    wanted: &WantedRoofs,
     cancel: &CancelToken,
     outlet: &Outlet,
-) -> Result<Option<Vec<Roofs>>, String> {
-    backend.measure_roofs(place, again, cancel, &mut |what, share| {
+) -> Result<Option<RoofsNow>, String> {
+    let mut is_new = false;
+    let all = backend.measure_roofs(place, wanted, cancel, &mut |what, share| {
+        is_new = true;
         outlet.send(move |app| {
             if let Some(measuring) = &mut app.settings.roofs.measuring {
                 (measuring.what, measuring.share) = (what, share);
             }
         });
-    })
+    })?;
+    Ok(all.map(|all| RoofsNow { all, is_new }))
 }

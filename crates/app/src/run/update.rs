@@ -22,7 +22,9 @@ use powerband_core::domain::experiment::ExperimentChange;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::progress::Tally;
+use powerband_planning::engine_options;
 use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
 
@@ -431,6 +433,9 @@ impl App {
         }
         self.notify_run_over(id, &name, &stage);
         self.go_on_with_queue();
+        if !self.is_running() {
+            self.measure_roofs_for(id);
+        }
     }
 
     /// Says how a run ended, with the way to what it brought.
@@ -474,6 +479,20 @@ impl App {
         };
         self.shared
             .notify_with_button(NoticeLevel::Done, text, button, Action::Go(screen));
+    }
+
+    /// Measures the roofs that the case of a run with experiments needs, where it ran on this machine.
+    fn measure_roofs_for(&mut self, id: SessionId) {
+        let open = self.shared.sessions.get(id);
+        let plan = open.map(|open| &open.session.plan);
+        let asked = plan.and_then(|plan| plan.setups.get(plan.experiments.as_ref()?.setup));
+        let has_roofs = |setup: &&Setup| {
+            let engine = engine_options::find(&setup.engine);
+            !setup.is_elsewhere() && engine.is_some_and(|engine| engine.is_offered())
+        };
+        if let Some(setup) = asked.filter(has_roofs).cloned() {
+            self.settings.measure_roofs_for(setup, &mut self.shared);
+        }
     }
 
     /// Offers to recover what interrupted runs measured, until that is done or dismissed.

@@ -206,10 +206,7 @@ impl WhyState {
         let profile = looking
             .profile
             .and_then(|place| session.profiles.get(place));
-        let asked = session.plan.experiments.as_ref().map(|asked| CaseKey {
-            setup: asked.setup,
-            point: asked.point,
-        });
+        let asked = session.plan.experiments.as_ref().map(Experiments::case);
         let first = || session.cases.first().map(|case| case.key());
         let known = profile.map_or_else(first, |profile| profile.case);
         asked.or(known)

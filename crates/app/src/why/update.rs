@@ -68,7 +68,7 @@ impl ProfileDoor {
         let Some(asked) = &open.session.plan.experiments else {
             return false;
         };
-        let is_asked = |case: CaseKey| (case.setup, case.point) == (asked.setup, asked.point);
+        let is_asked = |case: CaseKey| case == asked.case();
         let mut profiles = open.session.profiles.iter();
         let profile = profiles.position(|profile| profile.case.is_some_and(is_asked));
         let looking = WhySubject {

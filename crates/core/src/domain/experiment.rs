@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::case::CaseKey;
 use super::point::Point;
 
 /// What an experiment changes.
@@ -13,6 +14,8 @@ pub enum ExperimentChange {
     HalfThreads,
     /// Twice the threads.
     TwiceThreads,
+    /// Twice the batch; times are those of as many items.
+    TwiceBatch,
     /// A neighbour on otherwise idle cores that streams memory.
     StreamingNeighbour,
     /// A neighbour on otherwise idle cores that computes from registers.
@@ -39,9 +42,10 @@ pub enum ExperimentChange {
 
 impl ExperimentChange {
     /// Every one, in the order in which they are shown.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::HalfThreads,
         Self::TwiceThreads,
+        Self::TwiceBatch,
         Self::StreamingNeighbour,
         Self::ComputingNeighbour,
         Self::HalfPrecision,
@@ -60,6 +64,7 @@ impl ExperimentChange {
         match self {
             Self::HalfThreads => "half the threads",
             Self::TwiceThreads => "twice the threads",
+            Self::TwiceBatch => "twice the batch",
             Self::StreamingNeighbour => "beside a memory-streaming load",
             Self::ComputingNeighbour => "beside a computing load",
             Self::HalfPrecision => "half precision",
@@ -79,6 +84,7 @@ impl ExperimentChange {
         match self {
             Self::HalfThreads => "half-threads",
             Self::TwiceThreads => "twice-threads",
+            Self::TwiceBatch => "twice-batch",
             Self::StreamingNeighbour => "streaming-neighbour",
             Self::ComputingNeighbour => "computing-neighbour",
             Self::HalfPrecision => "half-precision",
@@ -130,6 +136,9 @@ pub struct Experiment {
     /// The setup without it, by its place in the plan: the case itself, or the case on fewer threads where
     /// the change needs idle cores.
     pub control: usize,
+    /// The point with the change, where it is another than that of the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<Point>,
 }
 
 /// The reason of a change that could be tried, and the user wanted others.
@@ -159,4 +168,37 @@ pub struct Experiments {
     /// turns, however long that takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_s: Option<u64>,
+}
+
+impl Experiments {
+    /// The case that is asked about.
+    pub fn case(&self) -> CaseKey {
+        self.case_of(self.setup)
+    }
+
+    /// A setup at the point that is asked about.
+    pub fn case_of(&self, setup: usize) -> CaseKey {
+        let point = self.point;
+        CaseKey { setup, point }
+    }
+
+    /// The case with a change.
+    pub fn changed_case(&self, tried: &Experiment) -> CaseKey {
+        CaseKey {
+            setup: tried.setup,
+            point: tried.point.unwrap_or(self.point),
+        }
+    }
+
+    /// Whether a case takes part.
+    pub fn has_case(&self, case: CaseKey) -> bool {
+        let mut tried = self.tried.iter();
+        case.point == self.point || tried.any(|tried| self.changed_case(tried) == case)
+    }
+
+    /// The points of all cases that take part, the one that is asked about first.
+    pub fn points(&self) -> Vec<Point> {
+        let changed = self.tried.iter().filter_map(|tried| tried.point);
+        [self.point].into_iter().chain(changed).collect()
+    }
 }

@@ -373,10 +373,13 @@ impl Plan {
         named.or_else(|| self.setups.get(setup).map(ToString::to_string))
     }
 
-    /// Every case, setup by setup: all points of each, or those of the ladder.
+    /// Every case, setup by setup: all points of each, or those of the ladder or of the experiments.
     pub fn cases(&self) -> Vec<CaseKey> {
         let is_wanted = |case: &CaseKey| {
-            self.ladder.is_empty() || self.ladder.iter().any(|step| step.case == *case)
+            let takes_part = |asked: &Experiments| asked.has_case(*case);
+            let is_step =
+                self.ladder.is_empty() || self.ladder.iter().any(|step| step.case == *case);
+            is_step && self.experiments.as_ref().is_none_or(takes_part)
         };
         (0..self.setups.len())
             .flat_map(|setup| {

@@ -4,7 +4,8 @@
 //! A change and its control take turns every few tenths of a second, so that what drifts over seconds is in both. A
 //! process is one draw of where its memory lies, so that turns are spread over starts of the workers.
 
-use crate::domain::experiment::{Experiment, ExperimentChange, Experiments};
+use crate::domain::case::CaseKey;
+use crate::domain::experiment::{ExperimentChange, Experiments};
 use crate::domain::plan::{MeasureRule, PresetName, WarmUpRule};
 use crate::stats::ratio::Estimate;
 use crate::stats::student;
@@ -78,20 +79,27 @@ pub fn turn_warm_up(usual: &WarmUpRule) -> WarmUpRule {
     }
 }
 
-/// Setups that take turns: a control, and what is compared with it.
+/// Cases that take turns: a control, and what is compared with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnGroup {
-    /// The setup without a change, by its place in the plan.
-    pub control: usize,
+    /// The case without a change.
+    pub control: CaseKey,
     /// The changes that take turns with it.
-    pub changed: Vec<Experiment>,
+    pub changed: Vec<ChangedCase>,
+}
+
+/// A case with a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedCase {
+    pub change: ExperimentChange,
+    pub case: CaseKey,
 }
 
 impl TurnGroup {
-    /// The setups in the order of a turn, which is turned round each time.
-    pub fn order(&self, turn: u32) -> Vec<usize> {
-        let changed = self.changed.iter().map(|tried| tried.setup);
-        let mut order: Vec<usize> = [self.control].into_iter().chain(changed).collect();
+    /// The cases in the order of a turn, which is turned round each time.
+    pub fn order(&self, turn: u32) -> Vec<CaseKey> {
+        let changed = self.changed.iter().map(|tried| tried.case);
+        let mut order: Vec<CaseKey> = [self.control].into_iter().chain(changed).collect();
         if turn % 2 == 1 {
             order.reverse();
         }
@@ -114,17 +122,22 @@ pub fn turn_groups(experiments: &Experiments) -> Vec<TurnGroup> {
         )
     };
     let mut groups: Vec<TurnGroup> = Vec::new();
-    for &tried in &experiments.tried {
+    for tried in &experiments.tried {
+        let control = experiments.case_of(tried.control);
+        let changed = ChangedCase {
+            change: tried.change,
+            case: experiments.changed_case(tried),
+        };
         let same = groups.iter_mut().find(|group| {
-            group.control == tried.control
+            group.control == control
                 && is_load(tried.change)
                 && group.changed.iter().all(|other| is_load(other.change))
         });
         match same {
-            Some(group) => group.changed.push(tried),
+            Some(group) => group.changed.push(changed),
             None => groups.push(TurnGroup {
-                control: tried.control,
-                changed: vec![tried],
+                control,
+                changed: vec![changed],
             }),
         }
     }
@@ -180,6 +193,7 @@ pub fn is_settled(change: ExperimentChange, effect: &Estimate) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::experiment::Experiment;
     use crate::domain::point::Point;
     use crate::stats::ratio::{RoundSamples, paired};
 
@@ -188,6 +202,7 @@ mod tests {
             change,
             setup,
             control,
+            point: None,
         }
     }
 
@@ -206,9 +221,12 @@ mod tests {
             budget_s: None,
         };
         let groups = turn_groups(&experiments);
-        let orders: Vec<Vec<usize>> = groups.iter().map(|group| group.order(0)).collect();
+        let setups =
+            |order: Vec<CaseKey>| -> Vec<usize> { order.iter().map(|case| case.setup).collect() };
+        let orders = groups.iter().map(|group| setups(group.order(0)));
+        let orders: Vec<Vec<usize>> = orders.collect();
         assert_eq!(orders, [vec![0, 1], vec![1, 2, 3], vec![0, 4]]);
-        assert_eq!(groups[1].order(1), [3, 2, 1]);
+        assert_eq!(setups(groups[1].order(1)), [3, 2, 1]);
         assert!(groups[1].tells_limits() && !groups[2].tells_limits());
     }
 

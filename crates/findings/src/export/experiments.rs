@@ -40,6 +40,7 @@ fn row(row: &ExperimentRow) -> Value {
         "title": row.change.title(),
         "setup": row.setup_spec,
         "control": row.control_spec,
+        "point": row.case.point,
         "median_ms": row.median_ns.map(|ns| ns / 1e6),
         "control_median_ms": row.control_median_ns.map(|ns| ns / 1e6),
         "cost": row.cost_share(),

@@ -32,7 +32,7 @@ pub const COLUMNS: &[ExperimentColumn] = &[
         .help("The case itself, or the case on fewer threads or compiled, where the change needs that")
         .hidden(),
     ExperimentColumn::number("median_ms", "Median", "ms", |row| Some(Cell::time(row.median_ns?)))
-        .help("Median time of a run with the change")
+        .help("Median time of a run with the change; of twice the batch, of as many items as the case has")
         .why(why),
     ExperimentColumn::number("control_median_ms", "Median without", "ms", |row| {
         Some(Cell::time(row.control_median_ns?).noted(&row.control_spec))
@@ -70,7 +70,9 @@ fn why(row: &ExperimentRow) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use powerband_core::domain::case::CaseKey;
     use powerband_core::domain::experiment::ExperimentChange;
+    use powerband_core::domain::point::Point;
     use powerband_core::stats::bootstrap::Interval;
 
     use crate::analysis::case_pair::Ratio;
@@ -78,8 +80,14 @@ mod tests {
     fn row(cost: Option<Ratio>) -> ExperimentRow {
         ExperimentRow {
             change: ExperimentChange::StreamingNeighbour,
-            setup: 2,
-            control: 1,
+            case: CaseKey {
+                setup: 2,
+                point: Point::of_batch(1),
+            },
+            control: CaseKey {
+                setup: 1,
+                point: Point::of_batch(1),
+            },
             setup_spec: "ort:cpu,cores=0,neighbour=stream,threads=1".to_owned(),
             control_spec: "ort:cpu,cores=0,threads=1".to_owned(),
             median_ns: Some(14e6),

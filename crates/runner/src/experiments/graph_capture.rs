@@ -42,6 +42,7 @@ fn derive(subject: &ExperimentSubject<'_>) -> Result<DerivedSetup, String> {
             Ok(DerivedSetup {
                 setup,
                 control: (!is_compiled).then_some(compiled),
+                point: None,
             })
         }
         "ort" => {

@@ -16,6 +16,7 @@ mod neighbours;
 mod optimisation_off;
 mod pinned_threads;
 mod subject;
+mod twice_batch;
 mod twice_threads;
 mod unspun_threads;
 
@@ -39,6 +40,7 @@ use powerband_worker::engines;
 const ALL: &[Derivation] = &[
     half_threads::HALF_THREADS,
     twice_threads::TWICE_THREADS,
+    twice_batch::TWICE_BATCH,
     neighbours::STREAMING,
     neighbours::COMPUTING,
     half_precision::HALF_PRECISION,
@@ -117,9 +119,9 @@ pub fn keep_changes(request: RunRequest, changes: &[ExperimentChange]) -> RunReq
     experiments.tried = kept
         .into_iter()
         .map(|tried| Experiment {
-            change: tried.change,
             setup: place(tried.setup),
             control: place(tried.control),
+            ..tried
         })
         .collect();
     experiments.setup = place(experiments.setup);
@@ -132,6 +134,7 @@ pub fn keep_changes(request: RunRequest, changes: &[ExperimentChange]) -> RunReq
     RunRequest {
         setups: pick(&places, &request.setups),
         looks: pick(&places, &request.looks),
+        points: Some(experiments.points()),
         experiments: Some(experiments),
         ..request
     }
@@ -176,7 +179,7 @@ fn request(
             "{setup} has a neighbour already; ask about the setup without neighbour="
         ));
     }
-    let derived = derive(&ExperimentSubject::new(setup, seen, here));
+    let derived = derive(&ExperimentSubject::new(setup, point, seen, here));
     let experiments = Experiments {
         setup: 0,
         point,
@@ -191,7 +194,7 @@ fn request(
             .or_else(|| Some(name(&begun.model, setup, point))),
         setups: derived.setups,
         looks: derived.looks,
-        points: Some(vec![point]),
+        points: Some(experiments.points()),
         journey: false,
         load: Load::Closed,
         keeping: WorkerLifetime::Together,
@@ -255,6 +258,7 @@ fn derive(subject: &ExperimentSubject<'_>) -> DerivedSetups {
                     change,
                     setup,
                     control,
+                    point: derived.point,
                 });
             }
             Err(reason) => all.untried.push(UnavailableExperiment { change, reason }),
@@ -392,6 +396,34 @@ mod tests {
         let single = request_of_spec("ort", 1);
         let said = pair(&single, ExperimentChange::StreamingNeighbour).unwrap_err();
         assert!(said.contains("one core"), "{said}");
+    }
+
+    #[test]
+    fn twice_the_batch_is_the_case_itself_at_another_point() {
+        let all = request_of_spec("ort", 2);
+        let points = [1, 2].map(Point::of_batch);
+        assert_eq!(all.points.as_deref(), Some(&points[..]));
+        let asked = all.experiments.clone().unwrap();
+        let mut tried = asked.tried.iter();
+        let twice = tried.find(|tried| tried.change == ExperimentChange::TwiceBatch);
+        let twice = asked.changed_case(twice.unwrap());
+        assert_eq!(
+            twice,
+            CaseKey {
+                setup: 0,
+                point: points[1]
+            }
+        );
+        // Of the other setups nothing is measured there.
+        let setups = all.setups.clone();
+        let cases = plans::plan(all.clone(), setups, &[], 10.0).cases();
+        let at_twice: Vec<CaseKey> = cases
+            .into_iter()
+            .filter(|case| case.point == points[1])
+            .collect();
+        assert_eq!(at_twice, [twice]);
+        let few = keep_changes(all, &[ExperimentChange::HalfThreads]);
+        assert_eq!(few.points.as_deref(), Some(&points[..1]));
     }
 
     #[test]

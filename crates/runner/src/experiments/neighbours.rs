@@ -28,5 +28,6 @@ fn with_load(subject: &ExperimentSubject<'_>, does: &str) -> Result<DerivedSetup
     Ok(DerivedSetup {
         setup: control.clone().with(NEIGHBOUR_KEY, does),
         control: Some(control),
+        point: None,
     })
 }

@@ -1,5 +1,6 @@
 //! The case that experiments change, and the machine on which they are to run.
 
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::{CORES_KEY, Setup};
 use powerband_devices::cores::{Cores, spelled};
 use powerband_devices::machine;
@@ -30,6 +31,8 @@ impl ExperimentMachine {
 pub(super) struct ExperimentSubject<'a> {
     /// The setup as it was given.
     pub setup: &'a Setup,
+    /// The point that is asked about.
+    pub point: Point,
     /// Threads that it computes with, where they are known.
     pub threads: Option<usize>,
     /// The machine.
@@ -43,6 +46,8 @@ pub(super) struct DerivedSetup {
     pub setup: Setup,
     /// What it is compared with; nothing for the case itself.
     pub control: Option<Setup>,
+    /// The point with the change, where it is another.
+    pub point: Option<Point>,
 }
 
 impl DerivedSetup {
@@ -51,13 +56,19 @@ impl DerivedSetup {
         Self {
             setup,
             control: None,
+            point: None,
         }
     }
 }
 
 impl<'a> ExperimentSubject<'a> {
     /// A setup on a machine; `seen` is how many threads its engine reported, where it ran before.
-    pub(super) fn new(setup: &'a Setup, seen: Option<usize>, here: &'a ExperimentMachine) -> Self {
+    pub(super) fn new(
+        setup: &'a Setup,
+        point: Point,
+        seen: Option<usize>,
+        here: &'a ExperimentMachine,
+    ) -> Self {
         let said = setup
             .options
             .get("threads")
@@ -76,6 +87,7 @@ impl<'a> ExperimentSubject<'a> {
         });
         Self {
             setup,
+            point,
             threads: said.or(seen).or(usual),
             here,
         }

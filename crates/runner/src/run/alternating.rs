@@ -7,10 +7,9 @@ use crate::roofs::neighbour::BackgroundLoad;
 use crate::schedule;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::RunEvent;
-use powerband_core::domain::experiment::{Experiment, ExperimentChange, Experiments};
+use powerband_core::domain::experiment::{ExperimentChange, Experiments};
 use powerband_core::domain::outcome::{Outcome, Phase};
-use powerband_core::domain::point::Point;
-use powerband_core::schedule::alternation::{self, LEAST_STARTS, TurnGroup};
+use powerband_core::schedule::alternation::{self, ChangedCase, LEAST_STARTS, TurnGroup};
 use powerband_core::stats::ratio::{self, Estimate, RoundSamples};
 use powerband_worker::supervisor::WorkerError;
 
@@ -21,7 +20,6 @@ const LEAST_TURNS: u32 = 2;
 
 /// How far the experiments of a run are.
 struct TurnProgress {
-    point: Point,
     /// The number of the next turn.
     next: u32,
     /// When no further turn begins; nothing where their number alone counts.
@@ -40,7 +38,6 @@ impl ActiveRun<'_, '_> {
     fn measure_turns(&mut self, experiments: &Experiments) {
         let budget_ns = experiments.budget_s.map(|seconds| seconds * 1_000_000_000);
         let mut progress = TurnProgress {
-            point: experiments.point,
             next: self.rounds.first,
             until_ns: budget_ns.map(|ns| self.now_ns() + ns),
         };
@@ -48,7 +45,7 @@ impl ActiveRun<'_, '_> {
         if groups.is_empty() {
             // Nothing can be changed: the case by itself is measured all the same.
             groups.push(TurnGroup {
-                control: experiments.setup,
+                control: experiments.case(),
                 changed: Vec::new(),
             });
         }
@@ -69,7 +66,7 @@ impl ActiveRun<'_, '_> {
             let unmeasured: Vec<TurnGroup> = groups
                 .filter(|group| {
                     let mut changed = group.changed.iter();
-                    changed.any(|tried| self.is_unmeasured(progress.case(tried.setup)))
+                    changed.any(|tried| self.is_unmeasured(tried.case))
                 })
                 .cloned()
                 .collect();
@@ -94,14 +91,14 @@ impl ActiveRun<'_, '_> {
             }
             let open: Vec<&TurnGroup> = groups
                 .iter()
-                .filter(|group| self.can_go_on(group, progress.point))
-                .filter(|group| !is_added || !self.is_settled(group, progress.point))
+                .filter(|group| self.can_go_on(group))
+                .filter(|group| !is_added || !self.is_settled(group))
                 .collect();
             if open.is_empty() {
                 return;
             }
-            for setup in open.iter().flat_map(|group| group.order(0)) {
-                self.forget_worker(setup);
+            for case in open.iter().flat_map(|group| group.order(0)) {
+                self.forget_worker(case.setup);
             }
             let block = count * (start + 1) / starts - count * start / starts;
             for group in open {
@@ -120,13 +117,12 @@ impl ActiveRun<'_, '_> {
             if is_late && progress.next - self.rounds.first >= LEAST_TURNS {
                 return false;
             }
-            for setup in group.order(progress.next) {
+            for case in group.order(progress.next) {
                 self.rest_if_asked(&mut load, progress);
                 if self.control.is_cancelled() {
                     return false;
                 }
-                let case = progress.case(setup);
-                self.take_turn_of(case, progress.case(group.control), progress.next, &mut load);
+                self.take_turn_of(case, group.control, progress.next, &mut load);
             }
             progress.next += 1;
         }
@@ -220,35 +216,31 @@ impl ActiveRun<'_, '_> {
     }
 
     /// Whether a group has two sides that can be measured.
-    fn can_go_on(&self, group: &TurnGroup, point: Point) -> bool {
-        let goes_on = |setup: usize| !self.is_over(CaseKey { setup, point });
+    fn can_go_on(&self, group: &TurnGroup) -> bool {
+        let goes_on = |case: CaseKey| !self.is_over(case);
         let mut changed = group.changed.iter();
         goes_on(group.control)
-            && (group.changed.is_empty() || changed.any(|tried| goes_on(tried.setup)))
+            && (group.changed.is_empty() || changed.any(|tried| goes_on(tried.case)))
     }
 
     /// Whether more turns would change nothing about what a group tells.
-    fn is_settled(&self, group: &TurnGroup, point: Point) -> bool {
-        let effect = |before: usize, after: usize| -> Option<Estimate> {
-            let samples = |setup| {
-                self.session
-                    .case(CaseKey { setup, point })
-                    .map(turn_samples)
-            };
+    fn is_settled(&self, group: &TurnGroup) -> bool {
+        let effect = |before: CaseKey, after: CaseKey| -> Option<Estimate> {
+            let samples = |case| self.session.case(case).map(turn_samples);
             ratio::paired(&samples(before)?, &samples(after)?)
         };
         let load = |change| {
             let mut changed = group.changed.iter();
-            changed.find(|tried: &&Experiment| tried.change == change)
+            changed.find(|tried: &&ChangedCase| tried.change == change)
         };
         let streams = load(ExperimentChange::StreamingNeighbour);
         let computes = load(ExperimentChange::ComputingNeighbour);
         if let (Some(streams), Some(computes)) = (streams, computes) {
-            let beyond = effect(computes.setup, streams.setup);
+            let beyond = effect(computes.case, streams.case);
             return beyond.is_none_or(|effect| alternation::is_settled(streams.change, &effect));
         }
         group.changed.iter().all(|tried| {
-            let effect = effect(tried.control, tried.setup);
+            let effect = effect(group.control, tried.case);
             effect.is_none_or(|effect| alternation::is_settled(tried.change, &effect))
         })
     }
@@ -265,20 +257,19 @@ impl ActiveRun<'_, '_> {
     }
 }
 
-impl TurnProgress {
-    fn case(&self, setup: usize) -> CaseKey {
-        let point = self.point;
-        CaseKey { setup, point }
-    }
-}
-
+/// Times of an item in each turn: a change may be another batch.
 fn turn_samples(case: &Case) -> Vec<RoundSamples> {
+    let items = case.point.batch() as f64;
     let rounds = case.rounds.iter();
     rounds
         .map(|round| RoundSamples {
             round: round.round,
             start: round.start.unwrap_or_default(),
-            samples: round.samples_ns.iter().map(|&ns| ns as f64).collect(),
+            samples: round
+                .samples_ns
+                .iter()
+                .map(|&ns| ns as f64 / items)
+                .collect(),
         })
         .collect()
 }

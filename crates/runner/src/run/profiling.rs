@@ -8,6 +8,7 @@ use crate::watched::{self, CaseWatch};
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
+use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::machine::ClockOffset;
 use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::profile::Profile;
@@ -25,10 +26,7 @@ impl ActiveRun<'_, '_> {
             return;
         }
         let experiments = self.request.beginning.plan.experiments.as_ref();
-        let asked = experiments.map(|asked| CaseKey {
-            setup: asked.setup,
-            point: asked.point,
-        });
+        let asked = experiments.map(Experiments::case);
         let is_profiled = |case: &CaseKey| {
             self.session
                 .profiles

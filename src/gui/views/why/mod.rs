@@ -113,6 +113,9 @@ fn body(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     if let Some(answer) = &found.answer {
         answer::cards(ui, answer);
     }
+    if let Some(measuring) = &app.settings.roofs.measuring {
+        super::home_roofs::progress(ui, measuring, actions);
+    }
     if ui.available_width() < NARROW {
         drawings(ui, actions);
         findings::cards(ui, app, found, actions);

@@ -109,10 +109,7 @@ impl ExplainedCase {
     pub fn of_experiments(session: &Session, roofs: &[Roofs]) -> Option<Self> {
         let asked = session.plan.experiments.as_ref()?;
         let mut profiles = session.profiles.iter();
-        let profile = profiles.position(|profile| {
-            let case = profile.case;
-            case.is_some_and(|case| (case.setup, case.point) == (asked.setup, asked.point))
-        });
+        let profile = profiles.position(|profile| profile.case == Some(asked.case()));
         Some(Self::new(session, profile, roofs))
     }
 
@@ -195,6 +192,8 @@ mod tests {
     use crate::analysis::limits::tests::{node, roofs};
     use crate::analysis::testing::{add_telemetry, measure, session};
     use powerband_core::domain::case::CpuContention;
+    use powerband_core::domain::experiment::{Experiment, ExperimentChange, Experiments};
+    use powerband_core::domain::point::Point;
     use powerband_core::domain::profile::Profile;
     use powerband_core::domain::telemetry::{DeviceKind, Quantity};
 
@@ -256,6 +255,47 @@ mod tests {
             "{by_runs:?}"
         );
         assert!(more > little);
+    }
+
+    #[test]
+    fn twice_the_batch_in_turns_is_evidence_as_a_line_is() {
+        let seen = |item_ms| {
+            let mut session = computing(item_ms);
+            session.cases.retain(|case| case.point.batch() < 4);
+            session.plan.points.truncate(2);
+            session.plan.experiments = Some(Experiments {
+                setup: 0,
+                point: Point::of_batch(1),
+                tried: vec![Experiment {
+                    change: ExperimentChange::TwiceBatch,
+                    setup: 0,
+                    control: 0,
+                    point: Some(Point::of_batch(2)),
+                }],
+                untried: Vec::new(),
+                budget_s: None,
+            });
+            let answer = answer(&session);
+            let mut evidence = answer.evidence.into_iter();
+            let line = evidence.find(|line| line.kind == ObservationKind::Curve);
+            (line.expect("it is evidence"), answer.sentence)
+        };
+        let (by_items, said) = seen(10);
+        assert!(
+            by_items.speaks_for.contains(&CaseLimit::Compute),
+            "{by_items:?}"
+        );
+        assert!(said.contains("Twice the batch brings nothing"), "{said}");
+        let (by_runs, said) = seen(1);
+        assert!((by_runs.shares[0].share - 0.9).abs() < 0.02, "{by_runs:?}");
+        assert!(
+            by_runs.speaks_for.contains(&CaseLimit::Launch),
+            "{by_runs:?}"
+        );
+        assert!(
+            said.contains("Twice the batch brings 1.82 × the items per second"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The words of an answer: its reasons, its evidence, and what changes brought.
 
 use powerband_core::base::humanize;
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::ExperimentChange;
 
 use super::against;
 
 use super::bound::Bound;
 use super::evidence::AnswerSources;
-use super::evidence_line::{EvidenceLine, SeenShare, SeenTimes, Suggestion};
+use super::evidence_line::{EvidenceLine, SeenNode, SeenShare, SeenTimes, Suggestion};
 use super::experiments::BRINGS_NOTHING;
 use super::hypotheses::{
     CaseLimit, Effect, Evidence, FloorShares, Observation, ObservationKind, Share,
@@ -260,6 +261,7 @@ impl AnswerText<'_> {
             kind: seen.kind,
             sentence,
             times: self.seen_times(seen.kind),
+            node: self.seen_node(seen.kind),
             shares: self.seen_shares(seen.kind),
             speaks_for: with(&|likelihood| likelihood >= SPEAKS_FOR),
             speaks_against: with(&|likelihood| likelihood < SPEAKS_AGAINST),
@@ -277,6 +279,17 @@ impl AnswerText<'_> {
         let (low, high) = effect.ends();
         let ratio = effect.ln.exp();
         Some(SeenTimes { ratio, low, high })
+    }
+
+    /// The time of a node that an observation is.
+    fn seen_node(&self, kind: ObservationKind) -> Option<SeenNode> {
+        let ns = self.evidence.node_ns;
+        let ns = ns.filter(|_| kind == ObservationKind::Nodes)?;
+        let start_ns = self.sources.references().and_then(|references| {
+            let cost = references.launch()?;
+            Some(cost.ns)
+        });
+        Some(SeenNode { ns, start_ns })
     }
 
     /// The shares of the time that an observation is.
@@ -345,16 +358,26 @@ impl AnswerText<'_> {
             let is_nothing =
                 |times: f64| (1.0 - BRINGS_NOTHING..=1.0 + BRINGS_NOTHING).contains(&times);
             let title = row.change.title();
+            let is_batch = row.change == ExperimentChange::TwiceBatch;
             let sentence = match ci95 {
                 Some((low, high)) if is_nothing(low) && is_nothing(high) => {
                     format!("{title} brings nothing")
                 }
                 Some((low, _)) if low > 1.0 => {
-                    format!("{title} brings {}", humanize::ratio(ratio.speed_up))
+                    let brings = humanize::ratio(ratio.speed_up);
+                    format!(
+                        "{title} brings {brings}{}",
+                        if is_batch {
+                            " the items per second"
+                        } else {
+                            ""
+                        }
+                    )
                 }
                 Some((_, high)) if high < 1.0 => {
                     format!(
-                        "{title} makes it {} slower",
+                        "{title} makes {} {} slower",
+                        if is_batch { "an item" } else { "it" },
                         humanize::ratio(1.0 / ratio.speed_up)
                     )
                 }
@@ -376,8 +399,8 @@ impl AnswerText<'_> {
         let row = self.sources.row(ExperimentChange::StreamingNeighbour);
         let is_whole = row.is_none_or(|row| {
             self.sources.case.is_some_and(|case| {
-                let threads = |setup| against::threads_of(self.sources.session, setup);
-                threads(row.control) == threads(case.setup)
+                let threads = |case: CaseKey| against::threads_of(self.sources.session, case.setup);
+                threads(row.control) == threads(case)
             })
         });
         if is_whole {

@@ -245,7 +245,7 @@ fn judge_fixed(
         ));
         return;
     }
-    limits.weights_ns = memory.as_ref().map(|line| 1e9 * bytes as f64 / line.per_s);
+    limits.weights_ns = memory.as_ref().map(|line| line.ns_of(bytes));
     let nodes = node_count(session, limits.setup);
     let launch = references.launch();
     limits.launch_ns = nodes

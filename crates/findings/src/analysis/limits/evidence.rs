@@ -4,9 +4,10 @@ use std::f64::consts::LN_2;
 
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::experiment::ExperimentChange;
-use powerband_core::domain::roofs::{PROCESSOR, Roofs};
+use powerband_core::domain::roofs::{PROCESSOR, Roofs, numbers_of};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
+use powerband_core::domain::work::NumberFormat;
 
 use super::against;
 use super::case_limits::Limits;
@@ -69,7 +70,7 @@ impl AnswerSources<'_> {
                 .row(ExperimentChange::GraphCapture)
                 .and_then(|row| row.effect),
             floors: self.floor_shares(),
-            curve: self.curve_shares(),
+            curve: self.curve_shares().or_else(|| self.doubled_batch()),
             idle: self.idle_shares(),
             node_ns: self.node_ns().filter(|_| !self.is_of_requests()),
             busy: self.busy(),
@@ -90,8 +91,8 @@ impl AnswerSources<'_> {
 
     /// How many times as many threads the larger side of that change has.
     pub(super) fn threads_factor(&self, row: &ExperimentRow) -> f64 {
-        let threads = |setup| against::threads_of(self.session, setup).max(1) as f64;
-        let factor = threads(row.control) / threads(row.setup);
+        let threads = |case: CaseKey| against::threads_of(self.session, case.setup).max(1) as f64;
+        let factor = threads(row.control) / threads(row.case);
         factor.max(1.0 / factor)
     }
 
@@ -144,7 +145,7 @@ impl AnswerSources<'_> {
     /// What a streaming load on the idle cores costs what waits for memory, as a logarithm.
     fn memory_shared(&self, references: &References<'_>) -> Option<f64> {
         let row = self.row(ExperimentChange::StreamingNeighbour)?;
-        let own = against::threads_of(self.session, row.control);
+        let own = against::threads_of(self.session, row.control.setup);
         let roofs = self.session.roofs_of(self.case?.setup, self.roofs);
         let processor = roofs.iter().find(|roofs| roofs.device == PROCESSOR)?;
         let all = processor.conditions.threads.max(own + 1);
@@ -207,9 +208,11 @@ impl AnswerSources<'_> {
     /// Whether the runs of the case are requests to a language model, each of many passes: what is known of one pass says
     /// nothing of the whole.
     fn is_of_requests(&self) -> bool {
-        let setup = self.case.map(|case| case.setup);
-        let spec = setup.and_then(|setup| self.session.plan.setups.get(setup));
-        spec.is_some_and(Setup::is_generate_task)
+        self.setup().is_some_and(Setup::is_generate_task)
+    }
+
+    fn setup(&self) -> Option<&Setup> {
+        self.session.plan.setups.get(self.case?.setup)
     }
 
     /// Starting all nodes as a share of the median.
@@ -245,6 +248,32 @@ impl AnswerSources<'_> {
         Some(CurveShares {
             fixed: share(limits.fixed, 1.0, weights)?,
             items: share(limits.per_item, batch, 0.0)?,
+            weights,
+        })
+    }
+
+    /// The same by twice the batch, measured in turns: what it adds is what the items cost.
+    fn doubled_batch(&self) -> Option<CurveShares> {
+        let row = self.row(ExperimentChange::TwiceBatch)?;
+        let effect = row.effect.filter(|_| !self.is_of_requests())?;
+        let items = row.case.point.batch() as f64 / row.control.point.batch() as f64;
+        let references = self.references()?;
+        let numbers = self.setup().map_or(NumberFormat::F32, numbers_of);
+        let bytes = curve::weight_bytes(self.session, row.case.setup, numbers);
+        let line = references.memory(bytes);
+        let weights = line.map_or(0.0, |line| line.ns_of(bytes)) / self.median_ns()?;
+        let added = |ln: f64| (items * ln.exp() - 1.0) / (items - 1.0);
+        let (low, high) = effect.ends();
+        let share = |of: &dyn Fn(f64) -> f64| {
+            let at = |ln: f64| of(added(ln)).max(LEAST_SHARE);
+            Share {
+                share: at(effect.ln),
+                error: (at(high.ln()) / at(low.ln())).ln().abs() / 4.0,
+            }
+        };
+        Some(CurveShares {
+            fixed: share(&|added| 1.0 - added - weights),
+            items: share(&|added| added),
             weights,
         })
     }

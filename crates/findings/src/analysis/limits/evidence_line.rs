@@ -12,6 +12,9 @@ pub struct EvidenceLine {
     /// How many times as long something took, where that was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<SeenTimes>,
+    /// How long a node takes, where that was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<SeenNode>,
     /// Shares of the time, where these were seen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<SeenShare>,
@@ -27,6 +30,14 @@ pub struct SeenTimes {
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
+}
+
+/// How long a node takes on average, beside what starting one costs on this machine, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeenNode {
+    pub ns: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_ns: Option<f64>,
 }
 
 /// A share of the time.

@@ -80,15 +80,15 @@ impl TriedExperiments {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentRow {
     pub change: ExperimentChange,
-    /// The setup with the change, by its place in the plan.
-    pub setup: usize,
-    /// The setup without it.
-    pub control: usize,
+    /// The case with the change.
+    pub case: CaseKey,
+    /// The case without it.
+    pub control: CaseKey,
     /// The setup with the change as it is spelled.
     pub setup_spec: String,
     /// The setup without it as it is spelled.
     pub control_spec: String,
-    /// Its median with the change, in nanoseconds.
+    /// Its median with the change, in nanoseconds; of as many items as without it.
     pub median_ns: Option<f64>,
     /// The median without it.
     pub control_median_ns: Option<f64>,
@@ -135,10 +135,7 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
         rows: &all,
         asked,
     };
-    let case = CaseKey {
-        setup: asked.setup,
-        point: asked.point,
-    };
+    let case = asked.case();
     let (left_out, rows): (Vec<_>, Vec<_>) = measured
         .all_rows()
         .into_iter()
@@ -167,13 +164,11 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
     }));
     untried.sort_by_key(|untried| untried.change);
     let is_short = measured.too_short().is_some();
-    let with_effect = rows.iter().filter(|row| row.effect.is_some());
-    let with_effect = with_effect.map(|row| Experiment {
-        change: row.change,
-        setup: row.setup,
-        control: row.control,
-    });
-    let with_effect: Vec<Experiment> = with_effect.collect();
+    let has_effect = |tried: &&Experiment| {
+        let mut rows = rows.iter();
+        rows.any(|row| row.change == tried.change && row.effect.is_some())
+    };
+    let with_effect: Vec<Experiment> = asked.tried.iter().filter(has_effect).copied().collect();
     let unwanted = asked.untried.iter();
     let unwanted = unwanted.filter(|untried| untried.reason == LEFT_OUT);
     let possible = left_out.iter().map(|row| row.change);
@@ -181,13 +176,13 @@ pub fn tried_experiments(session: &Session) -> Option<TriedExperiments> {
     Some(TriedExperiments {
         case,
         label: session.setup_label(asked.setup),
-        median_ns: measured.median_ns(asked.setup),
+        median_ns: measured.median_ns(case),
         beyond_computing: measured.beyond_computing(&rows).filter(|_| !is_short),
         parts: run_parts::tried_parts(session, case, &with_effect),
         rows,
         untried,
         possible: possible.collect(),
-        trouble: measured.trouble(asked.setup),
+        trouble: measured.trouble(case),
     })
 }
 
@@ -211,18 +206,20 @@ struct MeasuredChanges<'a> {
 }
 
 impl MeasuredChanges<'_> {
-    fn row(&self, setup: usize) -> Option<&CaseRow> {
-        let is_it = |row: &&CaseRow| row.setup == setup && row.point == self.asked.point;
+    fn row(&self, case: CaseKey) -> Option<&CaseRow> {
+        let is_it = |row: &&CaseRow| (row.setup, row.point) == (case.setup, case.point);
         self.rows.iter().find(is_it)
     }
 
-    fn median_ns(&self, setup: usize) -> Option<f64> {
-        Some(self.row(setup)?.latency_ns.as_ref()?.median)
+    /// The median time of as many items as the case that is asked about has.
+    fn median_ns(&self, case: CaseKey) -> Option<f64> {
+        let items = self.asked.point.batch() as f64 / case.point.batch() as f64;
+        Some(items * self.row(case)?.latency_ns.as_ref()?.median)
     }
 
-    /// Why a setup has no times; nothing where it has some.
-    fn trouble(&self, setup: usize) -> Option<String> {
-        let Some(row) = self.row(setup) else {
+    /// Why a case has no times; nothing where it has some.
+    fn trouble(&self, case: CaseKey) -> Option<String> {
+        let Some(row) = self.row(case) else {
             return Some("it is not in the plan".to_owned());
         };
         if row.outcome.is_trouble() || row.latency_ns.is_none() {
@@ -234,7 +231,7 @@ impl MeasuredChanges<'_> {
 
     /// Whether a change was left out for want of time, or because the run was stopped before it.
     fn is_left_out(&self, row: &ExperimentRow) -> bool {
-        let measured = self.row(row.setup);
+        let measured = self.row(row.case);
         let is_unmeasured = measured
             .is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none());
         is_unmeasured && self.trouble(row.control).is_none()
@@ -242,7 +239,7 @@ impl MeasuredChanges<'_> {
 
     /// Why an engine refused a change, in its first line; nothing where it did not.
     fn why_refused(&self, row: &ExperimentRow) -> Option<String> {
-        match &self.row(row.setup)?.outcome {
+        match &self.row(row.case)?.outcome {
             Outcome::Unsupported { reason } => reason.lines().next().map(ToOwned::to_owned),
             _ => None,
         }
@@ -250,7 +247,7 @@ impl MeasuredChanges<'_> {
 
     /// Why the runs of the case are too short for experiments; nothing where they are not.
     fn too_short(&self) -> Option<String> {
-        let median = self.median_ns(self.asked.setup)?;
+        let median = self.median_ns(self.asked.case())?;
         (median < TOO_SHORT_NS).then(|| {
             format!(
                 "a run takes {}, of which calling the engine is a large part; a larger batch or size shows what limits the network",
@@ -259,38 +256,37 @@ impl MeasuredChanges<'_> {
         })
     }
 
-    fn side(&self, setup: usize) -> ComparedSide<'_> {
+    fn side(&self, case: CaseKey) -> ComparedSide<'_> {
         ComparedSide {
             session: self.session,
             rows: self.rows,
-            setup,
-            point: Some(self.asked.point),
+            setup: case.setup,
+            point: Some(case.point),
         }
     }
 
-    fn pair(&self, before: usize, after: usize) -> Option<CasePair> {
+    fn pair(&self, before: CaseKey, after: CaseKey) -> Option<CasePair> {
         let (before, after) = (self.side(before), self.side(after));
         comparison::compare_setups(&before, &after).pairs.pop()
     }
 
-    /// Time with a change over time without it.
-    fn effect(&self, before: usize, after: usize) -> Option<Effect> {
-        let visits = |setup| {
-            let point = self.asked.point;
-            let case = self.session.case(CaseKey { setup, point })?;
-            Some(case_visits(self.session, case))
-        };
+    /// Time of an item with a change over that without it.
+    fn effect(&self, before: CaseKey, after: CaseKey) -> Option<Effect> {
+        let visits = |case| Some(case_visits(self.session, self.session.case(case)?));
         let estimate = ratio::paired(&visits(before)?, &visits(after)?)?;
-        Some(Effect::from_estimate(&estimate))
+        let effect = Effect::from_estimate(&estimate);
+        let items = after.point.batch() as f64 / before.point.batch() as f64;
+        let ln = effect.ln - items.ln();
+        Some(Effect { ln, ..effect })
     }
 
     fn beyond_computing(&self, rows: &[ExperimentRow]) -> Option<Effect> {
-        let setup = |change| {
+        let case = |change| {
             let row = rows.iter().find(|row| row.change == change);
-            row.filter(|row| row.trouble.is_none()).map(|row| row.setup)
+            row.filter(|row| row.trouble.is_none()).map(|row| row.case)
         };
-        let streams = setup(ExperimentChange::StreamingNeighbour)?;
-        let computes = setup(ExperimentChange::ComputingNeighbour)?;
+        let streams = case(ExperimentChange::StreamingNeighbour)?;
+        let computes = case(ExperimentChange::ComputingNeighbour)?;
         self.effect(computes, streams)
     }
 
@@ -312,11 +308,13 @@ impl MeasuredChanges<'_> {
         let tried = self.asked.tried.iter();
         let tried = tried.filter(|tried| self.is_of_case(tried.setup));
         let tried = tried.map(|tried| {
-            let pair = self.pair(tried.control, tried.setup);
+            let case = self.asked.changed_case(tried);
+            let control = self.asked.case_of(tried.control);
+            let pair = self.pair(control, case);
             let verdict = pair.as_ref().map(|pair| pair.verdict.clone());
             let cost = pair.and_then(|pair| pair.ratio);
-            let trouble = self.trouble(tried.setup).or_else(|| {
-                let trouble = self.trouble(tried.control)?;
+            let trouble = self.trouble(case).or_else(|| {
+                let trouble = self.trouble(control)?;
                 Some(format!(
                     "what it is compared with was not measured: {trouble}"
                 ))
@@ -328,15 +326,13 @@ impl MeasuredChanges<'_> {
             };
             ExperimentRow {
                 change: tried.change,
-                setup: tried.setup,
-                control: tried.control,
+                case,
+                control,
                 setup_spec: self.spec(tried.setup),
                 control_spec: self.spec(tried.control),
-                median_ns: self.median_ns(tried.setup),
-                control_median_ns: self.median_ns(tried.control),
-                effect: self
-                    .effect(tried.control, tried.setup)
-                    .filter(|_| trouble.is_none()),
+                median_ns: self.median_ns(case),
+                control_median_ns: self.median_ns(control),
+                effect: self.effect(control, case).filter(|_| trouble.is_none()),
                 trouble: trouble.or_else(withheld).or_else(too_wide),
                 cost,
                 verdict,
@@ -377,6 +373,7 @@ mod tests {
                     change,
                     setup,
                     control,
+                    point: None,
                 })
                 .to_vec(),
             untried: vec![UnavailableExperiment {
@@ -429,6 +426,34 @@ mod tests {
         assert_eq!(found.rows.len(), 3);
         assert_eq!(found.rows[1].control_spec, "ort:cpu,cores=0,threads=1");
         assert_eq!(found.untried.len(), 1);
+    }
+
+    #[test]
+    fn twice_the_batch_is_compared_by_the_time_of_an_item() {
+        let mut session = session(&["ort"], &[1, 2]);
+        session.plan.experiments = Some(Experiments {
+            setup: 0,
+            point: Point::of_batch(1),
+            tried: vec![Experiment {
+                change: ExperimentChange::TwiceBatch,
+                setup: 0,
+                control: 0,
+                point: Some(Point::of_batch(2)),
+            }],
+            untried: Vec::new(),
+            budget_s: None,
+        });
+        for (batch, micros) in [(1, 10_000), (2, 15_000)] {
+            let rounds: Vec<[u64; 10]> = (0..5).map(|round| [1_000 * micros + round; 10]).collect();
+            let rounds: Vec<&[u64]> = rounds.iter().map(<[u64; 10]>::as_slice).collect();
+            measure(&mut session, 0, batch, &rounds);
+        }
+        let found = tried_experiments(&session).unwrap();
+        let row = &found.rows[0];
+        assert!((row.cost_share().unwrap() + 0.25).abs() < 0.001, "{row:?}");
+        assert!((row.effect.unwrap().ln - 0.75_f64.ln()).abs() < 0.001);
+        let near = |ns: Option<f64>, ms: f64| (ns.unwrap() / 1e6 - ms).abs() < 0.001;
+        assert!(near(row.median_ns, 7.5) && near(row.control_median_ns, 10.0));
     }
 
     #[test]

@@ -68,6 +68,11 @@ fn numbers_name<S: Serializer>(numbers: &Option<NumberFormat>, to: S) -> Result<
 }
 
 impl RoofLine {
+    /// How long so many operations or bytes take at its height, in nanoseconds.
+    pub fn ns_of(&self, amount: u64) -> f64 {
+        1e9 * amount as f64 / self.per_s
+    }
+
     /// Whether its repetitions lie too far apart for it to be a measure.
     pub fn is_noisy(&self) -> bool {
         self.spread.is_some_and(|spread| spread > MOST_SPREAD)

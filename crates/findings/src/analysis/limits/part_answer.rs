@@ -215,6 +215,7 @@ mod tests {
                     change,
                     setup,
                     control,
+                    point: None,
                 })
                 .to_vec(),
             untried: Vec::new(),

@@ -114,8 +114,9 @@ pub fn tried_parts(session: &Session, case: CaseKey, tried: &[Experiment]) -> Ve
             .iter()
             .flat_map(|round| part.samples(round))
             .collect();
-        let effects = tried
-            .iter()
+        // A part of another batch is not the same work.
+        let of_same_work = tried.iter().filter(|tried| tried.point.is_none());
+        let effects = of_same_work
             .filter_map(|tried| Some((tried.change, effect(tried.control, tried.setup)?)));
         let streams = with(ExperimentChange::StreamingNeighbour);
         let computes = with(ExperimentChange::ComputingNeighbour);
