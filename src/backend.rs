@@ -379,7 +379,7 @@ fn detached_run(record: &JobRecord, states: &[PartState]) -> DetachedRun {
         id: record.id().to_owned(),
         name: record.beginning.name.clone(),
         state: state::states_text(states),
-        cases: state::cases(record, states),
+        rounds: state::rounds(record, states),
         is_alive: states.iter().any(|state| state.is_alive),
     }
 }

@@ -25,6 +25,7 @@ use powerband_findings::export::json;
 use powerband_findings::report;
 use powerband_planning::engine_options::program_lines;
 use powerband_planning::ladders::{self, LadderMachine};
+use powerband_planning::transport::SetupMachine;
 use powerband_runner::jobs::submit::{self, DetachOptions};
 use powerband_runner::prepare;
 use powerband_runner::record::{Recorder, SessionTarget};
@@ -78,6 +79,12 @@ fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Res
         energy: args.energy,
     };
     let record = submit::submit(&context.paths, run, &detaching).map_err(anyhow::Error::msg)?;
+    let asks_for_nodes = |machine: &SetupMachine| machine.options.contains_key("exclusive");
+    if detaching.tasks > 1 && !run.machines.values().all(asks_for_nodes) {
+        output::note(
+            "Tasks of an array may share a node and take time from each other; slurm.exclusive=on in a setup gives each task a node of its own.",
+        );
+    }
     let id = record.id();
     output::answer(&format!(
         "Detached: {} of Slurm, {}\npowerband jobs shows how far it is, powerband jobs collect {id} saves what it measured.",

@@ -61,7 +61,7 @@ fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
         .iter()
         .zip(&states)
         .map(|(record, states)| {
-            let (done, all) = state::cases(record, states);
+            let (done, all) = state::rounds(record, states);
             vec![
                 record.jobs().join(", "),
                 record.beginning.name.clone(),
@@ -72,7 +72,7 @@ fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
         })
         .collect();
     output::answer(&humanize::table(
-        &["ID", "Name", "State", "Cases", "Folder"],
+        &["ID", "Name", "State", "Rounds", "Folder"],
         &rows,
         5,
     ))?;
@@ -80,7 +80,7 @@ fn list(context: &Context, as_json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn row(record: &JobRecord, states: &[PartState]) -> Value {
-    let (done, all) = state::cases(record, states);
+    let (done, all) = state::rounds(record, states);
     let parts = record.parts.iter().zip(states).map(|(part, state)| {
         json!({
             "job": part.job,
@@ -88,7 +88,7 @@ fn row(record: &JobRecord, states: &[PartState]) -> Value {
             "machine": part.machine,
             "state": state.word,
             "detail": state.detail,
-            "cases_done": state.cases_done,
+            "rounds_done": state.rounds_done,
         })
     });
     json!({
@@ -96,8 +96,8 @@ fn row(record: &JobRecord, states: &[PartState]) -> Value {
         "jobs": record.jobs(),
         "name": record.beginning.name,
         "state": state::states_text(states),
-        "cases_done": done,
-        "cases": all,
+        "rounds_done": done,
+        "rounds": all,
         "folder": record.folder,
         "parts": parts.collect::<Vec<_>>(),
     })

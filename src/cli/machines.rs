@@ -14,6 +14,8 @@ use powerband_core::domain::machine::{NamedMachine, RemoteMachine};
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::category;
 use powerband_planning::transport::{self, SetupMachine};
+use powerband_runner::jobs::shared_folder;
+use powerband_worker::remote::files::UploadedFile;
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::remote::{self, RemoteError, RemoteEvent};
 
@@ -251,7 +253,16 @@ fn check(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCod
 fn clean(context: &Context, host: &str, as_json: bool) -> anyhow::Result<ExitCode> {
     let machine = find(context, host)?;
     let cancel = signals::listen()?.token();
-    let left = Reached::left(&machine, true, &cancel).map_err(|error| explained(host, &error))?;
+    let mut left =
+        Reached::left(&machine, true, &cancel).map_err(|error| explained(host, &error))?;
+    if machine.transport.is_scheduled() {
+        // Jobs find their files in a folder that this machine shares with the nodes.
+        let sent = shared_folder::remove_sent(&context.paths)?;
+        left.extend(sent.into_iter().map(|(path, bytes)| UploadedFile {
+            path: path.display().to_string(),
+            bytes,
+        }));
+    }
     let total: u64 = left.iter().map(|one| one.bytes).sum();
     if as_json {
         let removed = left

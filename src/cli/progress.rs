@@ -52,15 +52,21 @@ impl ProgressDisplay {
             visits: Cell::default(),
             meter: RefCell::new(meter),
         };
-        progress.line(&format!(
-            "{}: {} × {} × {}{}, preset {}",
-            beginning.model_names(),
-            humanize::pluralised(plan.setups.len() as u64, "setup"),
-            sweep::point_count_text(&plan.points),
-            humanize::pluralised(u64::from(rounds), "round"),
-            if earlier.is_some() { " more" } else { "" },
-            plan.preset
-        ));
+        let measured = match &plan.experiments {
+            Some(asked) => {
+                let changes = humanize::pluralised(asked.tried.len() as u64, "change");
+                format!("{changes} in turns at {}", asked.point)
+            }
+            None => format!(
+                "{} × {} × {}{}",
+                humanize::pluralised(plan.setups.len() as u64, "setup"),
+                sweep::point_count_text(&plan.points),
+                humanize::pluralised(u64::from(rounds), "round"),
+                if earlier.is_some() { " more" } else { "" },
+            ),
+        };
+        let (models, preset) = (beginning.model_names(), plan.preset);
+        progress.line(&format!("{models}: {measured}, preset {preset}"));
         progress.line(takes);
         for warning in &beginning.warnings {
             progress.line(&format!("Note: {warning}"));
@@ -190,7 +196,9 @@ impl ProgressDisplay {
     }
 
     fn case_done(&self, session: &Session, case: CaseKey, outcome: &Outcome) {
-        if let Some(sentence) = outcome.sentence() {
+        // What no time was left for is said once, beside what was tried.
+        let is_untried = session.plan.experiments.is_some() && *outcome == Outcome::Cancelled;
+        if let Some(sentence) = outcome.sentence().filter(|_| !is_untried) {
             self.line(&format!(
                 "{} {}: {sentence}",
                 label(session, case),

@@ -8,6 +8,7 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::queue::QueueState;
+use powerband_planning::transport::SchedulerOptions;
 
 /// How long a question may take; a controller that is busy answers late.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -145,6 +146,56 @@ pub fn time_left(job: &str, cancel: &CancelToken) -> Option<Duration> {
     let answer = ask(&spec.env("SLURM_TIME_FORMAT", "%s"), cancel)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     left_of(&answer, now)
+}
+
+/// Why Slurm never grants the time that a setup asks for, where its partition has a limit below it.
+pub fn time_refusal(
+    partition: &str,
+    options: &SchedulerOptions,
+    cancel: &CancelToken,
+) -> Option<String> {
+    let asked = options.get("time")?;
+    let query = ProcessSpec::new("sinfo").args(["--noheader", "--format=%P|%l"]);
+    let answer = ask(&query, cancel)?;
+    let (name, limit) = limit_of(&answer, partition)?;
+    (request_time(asked)? > duration(limit)?).then(|| {
+        format!(
+            "slurm.time={asked} is more than Slurm grants: the limit of partition {name} is {limit}"
+        )
+    })
+}
+
+/// A partition with its limit of time, as Slurm writes it; without a name the one that Slurm takes by itself.
+fn limit_of<'a>(answer: &'a str, partition: &str) -> Option<(&'a str, &'a str)> {
+    let rows = answer
+        .lines()
+        .filter_map(|line| line.trim().split_once('|'));
+    let mut rows = rows.map(|(name, limit)| (name.strip_suffix('*'), name, limit));
+    let found = rows.find(|(usual, name, _)| match partition {
+        "" => usual.is_some(),
+        _ => usual.unwrap_or(name) == partition,
+    });
+    found.map(|(usual, name, limit)| (usual.unwrap_or(name), limit))
+}
+
+/// A length of time as Slurm is asked for it: `90` minutes, `90:00`, `1:30:00`, `1-12` or `1-12:30:00`.
+fn request_time(text: &str) -> Option<Duration> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(number(days)?), rest),
+        None => (None, text),
+    };
+    let parts: Vec<u64> = rest.split(':').map(number).collect::<Option<_>>()?;
+    let [hours, minutes, seconds] = match (days, parts.as_slice()) {
+        (Some(_), &[hours]) => [hours, 0, 0],
+        (Some(_), &[hours, minutes]) => [hours, minutes, 0],
+        (None, &[minutes]) => [0, minutes, 0],
+        (None, &[minutes, seconds]) => [0, minutes, seconds],
+        (_, &[hours, minutes, seconds]) => [hours, minutes, seconds],
+        _ => return None,
+    };
+    let hours = days.unwrap_or(0) * 24 + hours;
+    Some(Duration::from_secs((hours * 60 + minutes) * 60 + seconds))
 }
 
 /// Whether Slurm takes the node for another job: it moves the end of the preempted one to the present.
@@ -305,6 +356,27 @@ mod tests {
         ] {
             assert_eq!(duration(text), seconds.map(Duration::from_secs), "{text}");
         }
+    }
+
+    #[test]
+    fn time_is_asked_for_within_the_limit_of_the_partition() {
+        for (text, minutes) in [
+            ("90", Some(90)),
+            ("90:00", Some(90)),
+            ("1:30:00", Some(90)),
+            ("1-12", Some(2_160)),
+            ("1-12:30", Some(2_190)),
+            ("1-0:0:60", Some(1_441)),
+            ("soon", None),
+        ] {
+            let asked = request_time(text).map(|time| time.as_secs() / 60);
+            assert_eq!(asked, minutes, "{text}");
+        }
+        let answer = "all*|infinite\nshort|1:00:00\n";
+        assert_eq!(limit_of(answer, ""), Some(("all", "infinite")));
+        assert_eq!(limit_of(answer, "short"), Some(("short", "1:00:00")));
+        assert_eq!(limit_of(answer, "none"), None);
+        assert_eq!(duration("infinite"), None);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use powerband_core::domain::tensor::{ElementType, Tensor, TensorSpec};
+use powerband_onnx::samples::npy;
 use powerband_store::session_file;
 use serde_json::Value;
 
@@ -130,6 +132,76 @@ fn what_was_measured_is_collected_from_jobs_that_were_cancelled_or_timed_out() {
         assert_eq!(case["outcome"], outcome, "{run:#?}");
         assert!(case["rounds"].as_u64() >= Some(1), "{case:#}");
     }
+}
+
+#[test]
+fn files_of_a_plan_travel_to_its_jobs_and_are_cleaned_up() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/ort/block.onnx");
+    let network = std::fs::read(fixture).expect("a fixture");
+    let [first, mine] = ["first.onnx", "mine.onnx"].map(|name| home.write(name, &network));
+    let own = setup(&format!("model={},", mine.display()));
+    let input = TensorSpec::new("input", ElementType::F32, vec![1, 3, 4, 4]);
+    let input = home.write("picture.npy", npy::write(&Tensor::seeded(&input, 1)));
+    let input = format!("input={}", input.display());
+    let (model, usual) = (first.display().to_string(), setup(""));
+    let args = [
+        "bench", &model, "--setup", &own, "--setup", &usual, "--input", &input,
+    ];
+    let short = [
+        "--batch", "1", "--rounds", "2", "--preset", "quick", "--detach",
+    ];
+    let began = run(&cluster, &home, &[&args[..], &short[..]].concat());
+    assert_eq!(began.status, Some(0), "{began:#?}");
+    // The nodes read copies: what was named may go.
+    std::fs::remove_file(&mine).expect("it was there");
+    std::fs::remove_file(&first).expect("it was there");
+    let jobs = until(&cluster, &home, |jobs| jobs[0]["state"] == "finished");
+    assert_eq!(
+        (&jobs[0]["rounds_done"], &jobs[0]["rounds"]),
+        (&4.into(), &4.into())
+    );
+    let run_it = |args: &[&str]| run(&cluster, &home, args);
+    let kept = run_it(&["machines", "clean", "slurm", "--json"]);
+    assert!(
+        !kept.out.contains("jobs/sent"),
+        "a run still needs them: {kept:#?}"
+    );
+    let collected = run_it(&["jobs", "collect", "--json"]);
+    let outcomes = collected.outcomes();
+    assert!(
+        outcomes.iter().all(|(_, _, outcome)| outcome == "finished"),
+        "{collected:#?}"
+    );
+    let removed = run_it(&["machines", "clean", "slurm", "--json"]);
+    for name in ["jobs/sent/powerband-", "/mine.onnx", "jobs/sent/inputs/"] {
+        assert!(removed.out.contains(name), "{name}: {removed:#?}");
+    }
+    let again = run_it(&["machines", "clean", "slurm", "--json"]);
+    assert!(!again.out.contains("jobs/sent"), "{again:#?}");
+    cluster.until_given_back();
+}
+
+#[test]
+fn more_time_than_a_partition_grants_is_refused_with_its_limit() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    let limit = ["update", "PartitionName=high", "MaxTime=30"];
+    cluster.tool("scontrol", &limit);
+    let long = format!(
+        "fake,where=slurm:high,slurm.time=2:00:00,remote_program={}",
+        program()
+    );
+    let args = ["bench", "resnet18@cifar", "--setup", &long, "--batch", "1"];
+    let words = ["slurm.time=2:00:00", "high", "30:00"];
+    run(&cluster, &home, &args).fails_saying(&words);
+    run(&cluster, &home, &[&args[..], &["--detach"]].concat()).fails_saying(&words);
+    assert_eq!(listed(&cluster, &home), Value::Array(Vec::new()));
 }
 
 #[test]

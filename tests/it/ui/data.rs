@@ -528,7 +528,7 @@ pub(super) fn detached_runs() -> Vec<DetachedRun> {
         id: id.to_owned(),
         name: "resnet50".to_owned(),
         state: state.to_owned(),
-        cases: (done, 4),
+        rounds: (done, 4),
         is_alive,
     };
     vec![

@@ -190,7 +190,7 @@ fn detached_runs_are_listed_and_can_be_collected_or_cancelled() {
     desk.act(Action::Go(Screen::Run));
     desk.steps(2);
     desk.see("Detached runs");
-    desk.see("1 of 4 cases, running: on n1 since 09:12");
+    desk.see("1 of 4 rounds, running: on n1 since 09:12");
     desk.see("Cancel 4712");
     // There is no such run on this machine.
     desk.click("Collect 4711");

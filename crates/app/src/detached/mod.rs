@@ -15,8 +15,8 @@ pub struct DetachedRun {
     pub name: String,
     /// Its state in words.
     pub state: String,
-    /// Cases that have ended, and all of them.
-    pub cases: (usize, usize),
+    /// Rounds that were measured, and all of them.
+    pub rounds: (usize, usize),
     /// Whether Slurm still has a job of it.
     pub is_alive: bool,
 }

@@ -15,6 +15,8 @@ pub const LAST_RESORT: &str = "rten";
 
 /// The option by which a setup runs a model of its own in place of the plan's.
 pub const MODEL_KEY: &str = "model";
+/// The samples that ranges of int8 are found with.
+pub const CALIBRATION_KEY: &str = "calibration";
 
 /// The option by which a setup says on which processors it runs.
 pub const CORES_KEY: &str = "cores";

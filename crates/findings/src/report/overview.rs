@@ -108,7 +108,10 @@ fn measured_text(source: &ReportedSession<'_>) -> ReportText {
     text.text(format!(
         " {was} measured in {} at {}{}. ",
         humanize::pluralised(session.plan.setups.len() as u64, "setup"),
-        sweep_words(&session.plan.points),
+        match &session.plan.experiments {
+            Some(asked) => sweep_words(&[asked.point]),
+            None => sweep_words(&session.plan.points),
+        },
         place(session),
     ))
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::record::{JobPart, JobRecord};
 use super::state::{self, PartState};
+use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::environment::Environment;
@@ -45,8 +46,9 @@ pub fn collect(
     let mut session = Session::from_start(record.beginning.clone());
     session.completion = Completion::Complete;
     let mut traces = Vec::new();
+    let mut places: Vec<PlaceAndTime> = Vec::new();
     for (number, state) in states.iter().enumerate() {
-        take_part(&mut session, record, number, state, &mut traces)?;
+        places.extend(take_part(&mut session, record, number, state, &mut traces)?);
     }
     if states.len() > 1 {
         session.warnings.push(format!(
@@ -54,6 +56,7 @@ pub fn collect(
             states.len()
         ));
     }
+    session.warnings.extend(shared_node_text(&places));
     let unwritable =
         |error: &dyn std::fmt::Display| format!("the session cannot be saved: {error}");
     let path = library::new_path(paths, &session.name, &session.created)
@@ -79,16 +82,16 @@ pub fn collect(
     })
 }
 
-/// Takes in what one job measured.
+/// Takes in what one job measured; where and when it did, where it measured anything.
 fn take_part(
     session: &mut Session,
     record: &JobRecord,
     number: usize,
     state: &PartState,
     traces: &mut Vec<(usize, PathBuf)>,
-) -> Result<(), String> {
+) -> Result<Option<PlaceAndTime>, String> {
     let Some(part) = record.parts.get(number) else {
-        return Ok(());
+        return Ok(None);
     };
     let saved = record.file_of(number, ".ron");
     let measured = if saved.exists() {
@@ -104,10 +107,17 @@ fn take_part(
             let key = whole_key(case, &part.setups);
             set_outcome(session, key, outcome.clone());
         }
-        return Ok(());
+        return Ok(None);
     };
     let mut machine = machine_of_part(record, number, part, &measured.environment);
     machine.roofs = measured.roofs;
+    let began_s = clock::unix_seconds(&measured.created).unwrap_or_default();
+    let place = PlaceAndTime {
+        job: part.label(),
+        host: machine.host.clone(),
+        from_s: began_s,
+        to_s: began_s + (measured.elapsed_ns / 1_000_000_000) as i64,
+    };
     // What was measured on one machine is on one clock: jobs that came to it one after the other follow each other.
     let later_ns = match known_machine(session, &machine) {
         Some(_) => session.elapsed_ns,
@@ -164,7 +174,31 @@ fn take_part(
     }
     let name = add_machine(session, machine, &part.job);
     take_readings(session, &measured.telemetry, &name, later_ns);
-    Ok(())
+    Ok(Some(place))
+}
+
+/// Where and when a job measured.
+struct PlaceAndTime {
+    job: String,
+    host: String,
+    /// In seconds since 1970.
+    from_s: i64,
+    to_s: i64,
+}
+
+/// That jobs measured on one node at the same time.
+fn shared_node_text(places: &[PlaceAndTime]) -> Option<String> {
+    let pairs = places.iter().enumerate();
+    let mut pairs =
+        pairs.flat_map(|(at, one)| places[at + 1..].iter().map(move |other| (one, other)));
+    let (one, other) = pairs.find(|(one, other)| {
+        let is_same = one.host == other.host && !one.host.is_empty();
+        is_same && one.from_s < other.to_s && other.from_s < one.to_s
+    })?;
+    Some(format!(
+        "Jobs {} and {} measured on {} at the same time and took time from each other; slurm.exclusive=on gives each a node of its own.",
+        one.job, other.job, one.host
+    ))
 }
 
 /// A machine that is there already, by what it is called.
@@ -317,5 +351,32 @@ fn never_began(state: &PartState, log: &str) -> Outcome {
                     .to_owned(),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_that_share_a_node_at_the_same_time_are_named() {
+        let place = |job: &str, host: &str, from_s, to_s| PlaceAndTime {
+            job: job.to_owned(),
+            host: host.to_owned(),
+            from_s,
+            to_s,
+        };
+        let apart = [
+            place("17_0", "n1", 0, 10),
+            place("17_1", "n1", 10, 20),
+            place("17_2", "n2", 0, 20),
+        ];
+        assert_eq!(shared_node_text(&apart), None);
+        let beside = [place("17_0", "n1", 0, 10), place("17_1", "n1", 5, 12)];
+        let said = shared_node_text(&beside).unwrap();
+        assert!(
+            said.starts_with("Jobs 17_0 and 17_1 measured on n1"),
+            "{said}"
+        );
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod collect;
 pub mod record;
+pub mod shared_folder;
 pub mod state;
 pub mod submit;
 pub mod work;

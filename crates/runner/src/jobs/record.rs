@@ -45,6 +45,16 @@ pub struct JobPart {
     pub log: PathBuf,
 }
 
+impl JobPart {
+    /// What Slurm calls it: `17`, or `17_3` for a task of an array.
+    pub fn label(&self) -> String {
+        match self.task {
+            Some(task) => format!("{}_{task}", self.job),
+            None => self.job.clone(),
+        }
+    }
+}
+
 impl JobRecord {
     /// What it is called: by the number of its first job.
     pub fn id(&self) -> &str {

@@ -4,6 +4,7 @@ use std::fs;
 
 use super::record::{JobPart, JobRecord};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::plan::Plan;
 use powerband_core::domain::queue::local_moment;
 use powerband_store::library;
 use powerband_worker::slurm::{self, JobEnd, JobState};
@@ -19,8 +20,8 @@ pub struct PartState {
     pub is_alive: bool,
     /// How Slurm ended it, with its line.
     pub end: Option<(JobEnd, String)>,
-    /// Cases that have ended.
-    pub cases_done: usize,
+    /// Rounds of its cases that were measured.
+    pub rounds_done: usize,
 }
 
 /// What Slurm says of this user's jobs; nothing where it does not answer.
@@ -56,10 +57,14 @@ pub fn states_text(states: &[PartState]) -> String {
     kinds.collect::<Vec<_>>().join("; ")
 }
 
-/// Cases of a run that have ended, and all of them.
-pub fn cases(record: &JobRecord, states: &[PartState]) -> (usize, usize) {
-    let done = states.iter().map(|state| state.cases_done).sum();
-    (done, record.beginning.plan.cases().len())
+/// Rounds of the cases of a run that were measured, and all of them.
+pub fn rounds(record: &JobRecord, states: &[PartState]) -> (usize, usize) {
+    let done = states.iter().map(|state| state.rounds_done).sum();
+    (done, rounds_of(&record.beginning.plan))
+}
+
+fn rounds_of(plan: &Plan) -> usize {
+    plan.cases().len() * plan.measure.rounds as usize
 }
 
 /// How far each part of a run is.
@@ -74,16 +79,16 @@ fn state(record: &JobRecord, number: usize, part: &JobPart, jobs: &[JobState]) -
     let is_it = |job: &&JobState| job.job == part.job && job.task == part.task;
     let job = jobs.iter().find(is_it);
     let is_saved = record.file_of(number, ".ron").exists();
-    let cases = part.plan.cases().len();
+    let rounds = rounds_of(&part.plan);
     let mut state = PartState {
         word: "ended",
         detail: String::new(),
         is_alive: job.is_some_and(JobState::is_alive),
         end: None,
-        cases_done: if is_saved {
-            cases
+        rounds_done: if is_saved {
+            rounds
         } else {
-            ended_cases(record, number).min(cases)
+            measured_rounds(record, number).min(rounds)
         },
     };
     if let Some(job) = job.filter(|job| job.is_alive()) {
@@ -120,13 +125,13 @@ fn state(record: &JobRecord, number: usize, part: &JobPart, jobs: &[JobState]) -
     state
 }
 
-/// Cases that have ended, by the journal.
-fn ended_cases(record: &JobRecord, number: usize) -> usize {
+/// Rounds that were measured, by the journal.
+fn measured_rounds(record: &JobRecord, number: usize) -> usize {
     let journal = journal(record, number);
     let text = journal.and_then(|path| fs::read_to_string(path).ok());
     text.map_or(0, |text| {
         text.lines()
-            .filter(|line| line.contains("\"CaseEnded\""))
+            .filter(|line| line.contains("\"RoundFinished\""))
             .count()
     })
 }

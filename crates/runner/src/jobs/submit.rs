@@ -1,4 +1,4 @@
-//! Submitting a run: the program and the model are laid down by their hashes, the plan is divided by kinds of node, and
+//! Submitting a run: the program and the files of the plan are laid down by their hashes, the plan is divided by kinds of node, and
 //! Slurm is asked for the jobs.
 
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::record::{self, JobPart, JobRecord};
+use super::shared_folder::SharedFolder;
 use crate::run::PreparedRun;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -18,7 +19,7 @@ use powerband_planning::transport::script::{last_line, quoted};
 use powerband_planning::transport::{self, SetupMachine, slurm};
 use powerband_store::library;
 use powerband_worker::process;
-use powerband_worker::remote::sending::sha256;
+use powerband_worker::slurm as queue;
 
 /// How long Slurm may take to accept a job.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -48,6 +49,14 @@ pub fn submit(
 ) -> Result<JobRecord, String> {
     let plan = &run.beginning.plan;
     let kinds = kinds(run)?;
+    for kind in &kinds {
+        let SetupMachine {
+            target, options, ..
+        } = &kind.machine;
+        if let Some(reason) = queue::time_refusal(target, options, &CancelToken::default()) {
+            return Err(reason);
+        }
+    }
     let tasks = detaching.tasks.clamp(1, plan.points.len().max(1));
     if kinds.len() * tasks > 1 && !(plan.ladder.is_empty() && plan.experiments.is_none()) {
         return Err(
@@ -70,23 +79,22 @@ pub fn submit(
     );
     let folder = parent.join(&name);
     fs::create_dir_all(&folder).map_err(unwritable)?;
-    let sent = parent.join("sent");
+    let shared = SharedFolder::in_folder(&parent, paths);
     let mut record = JobRecord {
         folder: folder.clone(),
         beginning: run.beginning.clone(),
         parts: Vec::new(),
     };
-    let submitted = copy_to_shared_folder(run, &sent).and_then(|(program, model)| {
-        divide(&mut record, &kinds, tasks, &model, detaching.energy);
+    let submit = |record: &mut JobRecord| {
+        let program = shared.program(&run.program)?;
+        let plan = shared.plan(&record.beginning.plan)?;
+        divide(record, &plan, &kinds, tasks, detaching.energy);
         // Jobs may begin before their numbers are known.
-        record.write(paths)?;
-        Ok(program)
-    });
-    let submitted = submitted.map_err(unwritable).and_then(|program| {
-        submit_jobs(&mut record, &kinds, &program)?;
+        record.write(paths).map_err(unwritable)?;
+        submit_jobs(record, &kinds, &program)?;
         record.write(paths).map_err(unwritable)
-    });
-    if let Err(reason) = submitted {
+    };
+    if let Err(reason) = submit(&mut record) {
         cancel(&record);
         record.remove(paths).unwrap_or_default();
         return Err(reason);
@@ -121,39 +129,8 @@ fn kinds(run: &PreparedRun) -> Result<Vec<NodeGroup>, String> {
     Ok(kinds)
 }
 
-/// The program and the model in a folder that the nodes share, each once, by its hash.
-fn copy_to_shared_folder(run: &PreparedRun, sent: &Path) -> io::Result<(PathBuf, PathBuf)> {
-    let hash = sha256(&run.program)?;
-    let program = sent.join(format!("powerband-{}", hash.get(..16).unwrap_or(&hash)));
-    copy(&run.program, &program)?;
-    let none = || io::Error::other("the plan has no setup");
-    let model = run.models.first().ok_or_else(none)?;
-    let own = sent.join("models").join(&model.sha256);
-    let name = model.file.file_name().unwrap_or_default();
-    let beside = model.file.parent().unwrap_or_else(|| Path::new(""));
-    for data in &model.data {
-        copy(data, &own.join(data.strip_prefix(beside).unwrap_or(data)))?;
-    }
-    copy(&model.file, &own.join(name))?;
-    Ok((program, own.join(name)))
-}
-
-/// Copies a file, under another name until all of it is there; nothing where it is there.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    if to.exists() {
-        return Ok(());
-    }
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let part = to.with_extension(format!("{:x}.part", clock::entropy()));
-    fs::copy(from, &part)?;
-    fs::rename(&part, to)
-}
-
 /// Divides the plan: a part for each kind of node and task.
-fn divide(record: &mut JobRecord, kinds: &[NodeGroup], tasks: usize, model: &Path, energy: bool) {
-    let plan = &record.beginning.plan;
+fn divide(record: &mut JobRecord, plan: &Plan, kinds: &[NodeGroup], tasks: usize, energy: bool) {
     let length = plan.points.len().div_ceil(tasks).max(1);
     let chunks: Vec<&[Point]> = plan.points.chunks(length).collect();
     for (number, kind) in kinds.iter().enumerate() {
@@ -161,7 +138,6 @@ fn divide(record: &mut JobRecord, kinds: &[NodeGroup], tasks: usize, model: &Pat
             let setups = kind.setups.iter().filter_map(|&at| plan.setups.get(at));
             let looks = kind.setups.iter().map(|&at| plan.looks.get(at).cloned());
             let share = Plan {
-                model: own_model(plan, model),
                 setups: setups.map(transport::over_there).collect(),
                 looks: looks.map(Option::unwrap_or_default).collect(),
                 points: points.to_vec(),
@@ -178,15 +154,6 @@ fn divide(record: &mut JobRecord, kinds: &[NodeGroup], tasks: usize, model: &Pat
             });
         }
     }
-}
-
-/// The model as a job opens it. The file of a setup with a model of its own may be the first one.
-fn own_model(plan: &Plan, model: &Path) -> String {
-    let first = plan.setups.first();
-    if first.is_some_and(|setup| setup.own_model().is_some()) {
-        return plan.model.clone();
-    }
-    model.display().to_string()
 }
 
 /// Asks for a job for each kind of node, and notes the numbers.

@@ -65,6 +65,9 @@ impl Link {
         } = machine;
         let line = held("$SLURM_JOB_ID");
         if let Some(spec) = transport.allocation(target, &machine.options, &name, &line) {
+            if let Some(reason) = slurm::time_refusal(target, &machine.options, cancel) {
+                return Err(RemoteError::Unfit(reason));
+            }
             let mut queue = QueueWatch {
                 query: slurm::jobs_query(Some(&name)),
                 said: None,

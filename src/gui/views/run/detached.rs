@@ -36,9 +36,9 @@ fn detached_row(
     allowed: Result<(), &'static str>,
     actions: &mut Vec<Action>,
 ) {
-    let (done, all) = run.cases;
+    let (done, all) = run.rounds;
     label::quiet_line(ui, &format!("{} {}", run.id, run.name));
-    label::quiet(ui, &format!("{done} of {all} cases, {}", run.state));
+    label::quiet(ui, &format!("{done} of {all} rounds, {}", run.state));
     let (name, sign, act) = if run.is_alive {
         ("Cancel", icon::STOP, Detached::Cancel(run.id.clone()))
     } else {

@@ -9,12 +9,12 @@ use super::against;
 use super::bound::Bound;
 use super::evidence::AnswerSources;
 use super::evidence_line::{EvidenceLine, SeenNode, SeenShare, SeenTimes, Suggestion};
-use super::experiments::BRINGS_NOTHING;
 use super::hypotheses::{
     CaseLimit, Effect, Evidence, FloorShares, Observation, ObservationKind, Share,
 };
 use super::lines::{self, LineKind};
 use super::node::NodeLimit;
+use crate::analysis::verdict::Call;
 
 /// An observation speaks for hypotheses of which it is at least so likely as of the likeliest, and against those below
 /// the second.
@@ -355,33 +355,25 @@ impl AnswerText<'_> {
             let ratio = row.cost?;
             row.effect?;
             let ci95 = ratio.ci95.map(|interval| (interval.low, interval.high));
-            let is_nothing =
-                |times: f64| (1.0 - BRINGS_NOTHING..=1.0 + BRINGS_NOTHING).contains(&times);
             let title = row.change.title();
             let is_batch = row.change == ExperimentChange::TwiceBatch;
-            let sentence = match ci95 {
-                Some((low, high)) if is_nothing(low) && is_nothing(high) => {
-                    format!("{title} brings nothing")
-                }
-                Some((low, _)) if low > 1.0 => {
+            let sentence = match row.verdict.as_ref()?.call {
+                Call::Same => format!("{title} brings nothing"),
+                Call::Faster => {
                     let brings = humanize::ratio(ratio.speed_up);
-                    format!(
-                        "{title} brings {brings}{}",
-                        if is_batch {
-                            " the items per second"
-                        } else {
-                            ""
-                        }
-                    )
+                    let what = if is_batch {
+                        " the items per second"
+                    } else {
+                        ""
+                    };
+                    format!("{title} brings {brings}{what}")
                 }
-                Some((_, high)) if high < 1.0 => {
-                    format!(
-                        "{title} makes {} {} slower",
-                        if is_batch { "an item" } else { "it" },
-                        humanize::ratio(1.0 / ratio.speed_up)
-                    )
+                Call::Slower => {
+                    let times = humanize::ratio(1.0 / ratio.speed_up);
+                    let what = if is_batch { "an item" } else { "it" };
+                    format!("{title} makes {what} {times} slower")
                 }
-                _ => return None,
+                Call::Inconclusive => return None,
             };
             Some(Suggestion {
                 change: row.change.id(),

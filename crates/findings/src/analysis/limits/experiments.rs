@@ -9,7 +9,7 @@ use crate::analysis::case_pair::{CasePair, Ratio};
 use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::comparison::{self, ComparedSide};
 use crate::analysis::side::case_visits;
-use crate::analysis::verdict::Verdict;
+use crate::analysis::verdict::{Call, Verdict};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::{
@@ -22,8 +22,6 @@ use powerband_core::stats::ratio;
 /// Runs shorter than this are mostly the call of the engine, in nanoseconds: what changes cost them says nothing of
 /// the network.
 const TOO_SHORT_NS: f64 = 20e3;
-/// A change that makes a case faster by less than this brings nothing.
-pub const BRINGS_NOTHING: f64 = 0.03;
 const NOT_YET: &str = "not measured yet";
 const TOO_WIDE: &str = "its turns lie too far apart to say what it costs; more of them, or a quieter machine, narrow the interval";
 
@@ -55,9 +53,9 @@ impl TriedExperiments {
     pub fn brought(&self) -> impl Iterator<Item = (ExperimentChange, bool)> + '_ {
         let rows = self.rows.iter().filter(|row| !row.change.is_probe());
         rows.filter_map(|row| {
-            let ci95 = row.known_cost()?.ci95?;
-            let is_settled = ci95.low > 1.0 || ci95.high < 1.0 + BRINGS_NOTHING;
-            is_settled.then_some((row.change, ci95.low > 1.0))
+            row.known_cost()?;
+            let call = row.verdict.as_ref()?.call;
+            (call != Call::Inconclusive).then_some((row.change, call == Call::Faster))
         })
     }
 
