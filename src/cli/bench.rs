@@ -97,7 +97,7 @@ fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Res
 /// More rounds of a session that was measured here, into the same file.
 fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Result<ExitCode> {
     let stamp = Stamp::read(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let opened = session_file::read(path)?;
+    let mut opened = session_file::read(path)?;
     super::is_measured(path, &opened.session)?;
     if let Some(version) = opened.newer {
         bail!(
@@ -105,9 +105,17 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
             path.display()
         );
     }
-    let rounds = args
-        .rounds
-        .unwrap_or_else(|| rounds_to_settle(&opened.session));
+    if args.retry.is_some() && opened.session.retry_failed() == 0 {
+        bail!(
+            "no case of {} failed that could be tried again; leave --retry out",
+            path.display()
+        );
+    }
+    let rounds = args.rounds.unwrap_or_else(|| match args.retry {
+        // What failed has no rounds yet.
+        Some(_) => opened.session.plan.measure.rounds,
+        None => rounds_to_settle(&opened.session),
+    });
     let programs = origin(args, &opened.session.plan.setups);
     let place = place(context, args)?;
     let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;

@@ -214,3 +214,40 @@ fn share(how: &str) {
     let is_together = |(apart, spent): &(u64, u64)| apart * 2 < *spent;
     assert!(shared.iter().all(is_together), "{shared:?}");
 }
+
+#[test]
+fn what_crashed_is_tried_again_where_that_is_asked() {
+    let home = Home::new();
+    let repaired = home.path("repaired");
+    let body = format!("test -e {} || exit 3; sleep 0.02", repaired.display());
+    let script = home.script("sometimes.sh", &body);
+    let setup = format!("command,run=\"{}\"", script.display());
+    let first = bench(
+        &home,
+        &[&setup, "fake"],
+        &["--batch", "1", "--out", "a.ron"],
+    );
+    assert_eq!(first.json()["cases"][0]["outcome"], "failed", "{first:#?}");
+    let more = ["bench", "--more", "a.ron", "--rounds", "2", "--json"];
+    let retry = [&more[..], &["--retry", "failed"]].concat();
+    std::fs::write(&repaired, "").expect("it is written");
+    let usual = home.run(&more).json();
+    assert_eq!(
+        usual["cases"][0]["outcome"], "failed",
+        "only where that is asked"
+    );
+    let again = home.run(&retry);
+    let document = again.json();
+    assert_eq!(document["cases"][0]["outcome"], "finished", "{again:#?}");
+    assert_eq!(document["cases"][0]["rounds"], 2);
+    assert_eq!(document["cases"][1]["rounds"], 6);
+    assert!(
+        document["warnings"]
+            .to_string()
+            .contains("tried again; it had ended before (failed)")
+    );
+    home.run(&retry)
+        .fails_saying(&["no case of a.ron failed", "--retry"]);
+    home.run(&["bench", "resnet18@cifar", "--retry", "failed"])
+        .fails_saying(&["--retry"]);
+}

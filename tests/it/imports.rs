@@ -400,9 +400,12 @@ fn operators_of_pytorch_come_from_its_profiler() {
         let found = totals.iter().find(|total| total["name"] == name);
         found.map(|total| number(total, "/calls"))
     };
-    for phase in ["forward", "backward", "optimiser"] {
-        assert_eq!(calls(phase), Some(10), "{phase}");
+    // Ten of them, or fewer where they take seconds.
+    let runs = calls("forward").unwrap_or(0);
+    assert!((2..=10).contains(&runs), "{runs} runs");
+    for phase in ["backward", "optimiser"] {
+        assert_eq!(calls(phase), Some(runs), "{phase}");
     }
-    assert!(calls("aten::convolution").is_some_and(|calls| calls >= 200));
+    assert!(calls("aten::convolution").is_some_and(|calls| calls >= 20 * runs));
     assert!(number(&profile, "/memory/0/peak_bytes") > 0);
 }

@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import itertools
 import os
 import sys
 import time
@@ -17,7 +18,15 @@ from .export import export
 from .generation import Generation, generation_document
 from .inference import Inference
 from .measuring import clock_ns, empty_run_ns, measure_round, spaced, undisturbed, warm_up
-from .memory import MemoryLimit, check_room, is_out_of_memory, memory_limit, release_memory
+from .memory import (
+    MemoryLimit,
+    check_room,
+    forget_peak,
+    is_out_of_memory,
+    memory_limit,
+    peak_bytes,
+    release_memory,
+)
 from .modes import prepare, set_globals
 from .networks import Network, build_network
 from .recipe import Recipe
@@ -26,12 +35,24 @@ from .training import Training
 
 # Setup, sizes of the dimensions, and the batch that it is a share of.
 CaseKey = tuple[int, tuple[tuple[str, int], ...], Optional[int]]
-# Runs under the profiler, and before it.
+# Runs under the profiler, and before it; no further one begins after so many seconds.
 PROFILE_RUNS = 10
 PROFILE_WARM_UP = 3
+PROFILE_S = 20.0
+PROFILE_WARM_UP_S = 5.0
 # Requests to a language model under the profiler, and the new tokens of each.
 PROFILE_REQUESTS = 2
 PROFILE_TOKENS = 8
+
+
+def while_short(run: Callable[[], Any], least: int, most: int, limit_s: float) -> int:
+    """Runs as often as wanted, and at least so often where that takes too long; how often it was."""
+    began = time.monotonic()
+    done = 0
+    while done < least or (done < most and time.monotonic() - began < limit_s):
+        run()
+        done += 1
+    return done
 
 
 class Handlers:
@@ -42,6 +63,7 @@ class Handlers:
         self.network: Optional[Network] = None
         self.module: Any = None
         self.cases: dict[CaseKey, Any] = {}
+        self.has_opened = False
         self.limit = MemoryLimit("this machine's memory")
         self.by_kind: dict[str, Callable[[dict[str, Any]], Any]] = {
             "Probe": self.probe,
@@ -108,6 +130,9 @@ class Handlers:
         if recipe is None or network is None:
             raise failed("no model was loaded")
         specs, seed = request["inputs"], request["seed"]
+        if not self.has_opened:
+            self.has_opened = True
+            forget_peak()
         self.reset_device_peak()
         start = time.perf_counter_ns()
         case: Any
@@ -131,7 +156,7 @@ class Handlers:
         if not recipe.trains and not request.get("feed"):
             feeding = "; ".join(filter(None, [feeding, fills_text(specs)]))
         opened = {"open_ns": open_ns, "first_run_ns": first_run_ns, "feeding": feeding}
-        return {"Opened": {**opened, "peak_bytes": None, **self.device_peak()}}
+        return {"Opened": {**opened, "peak_bytes": peak_bytes(), **self.device_peak()}}
 
     def first_run(self, case: Any, specs: list[dict[str, Any]]) -> None:
         try:
@@ -224,8 +249,7 @@ class Handlers:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         path = os.path.join(request["folder"], "torch.json")
         with self.running({"case": case_key}) as case:
-            for _ in range(warm_up):
-                case.timed_run()
+            while_short(case.timed_run, 1, warm_up, PROFILE_WARM_UP_S)
             # Shapes say what each operator has to do.
             watched = torch.profiler.profile(
                 activities=activities, record_shapes=True, profile_memory=True, acc_events=True
@@ -233,9 +257,13 @@ class Handlers:
             case.watched = True
             with watched as seen:
                 began_ns = time.monotonic_ns()
-                for number in range(runs):
-                    with torch.profiler.record_function(f"run {number + 1}"):
+                numbers = itertools.count(1)
+
+                def named_run() -> None:
+                    with torch.profiler.record_function(f"run {next(numbers)}"):
                         case.timed_run()
+
+                runs = while_short(named_run, min(2, runs), runs, PROFILE_S)
             seen.export_chrome_trace(path)
         return {"Profiled": {"files": [path], "runs": runs, "began_ns": began_ns}}
 

@@ -1,5 +1,6 @@
-"""The most memory that the worker may have, and errors where that is not enough."""
+"""The most memory that the worker may have and had, and errors where that is not enough."""
 
+import contextlib
 import dataclasses
 import gc
 import os
@@ -94,3 +95,16 @@ def refusal(error: BaseException, limit: MemoryLimit) -> Refused:
         sentence = f"PyTorch asked{more or ' for more'} than {limit.called} has left"
         return Refused("OutOfMemory", sentence)
     return failed(last_words(error))
+
+
+def forget_peak() -> None:
+    """The peak begins anew from what there is now: loading is none of a case's memory."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def peak_bytes() -> Optional[int]:
+    status = Path("/proc/self/status")
+    text = status.read_text(encoding="ascii", errors="replace") if status.exists() else ""
+    found = re.search(r"VmHWM:\s*(\d+) kB", text)
+    return int(found.group(1)) * 1024 if found else None

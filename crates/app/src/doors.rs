@@ -148,6 +148,7 @@ impl DoorState for CompareDoor {
 
     fn sessions_changed(&mut self, shared: &mut Shared) {
         self.renew_comparison(shared);
+        self.fleet.drop_closed(&shared.sessions);
         self.compare_machines_if_wanted(shared);
         self.renew_history(shared);
         self.compare_steps_if_wanted(shared);

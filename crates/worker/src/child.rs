@@ -28,6 +28,7 @@ use powerband_core::domain::case::CaseOpening;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::tensor::{Tensor, TensorSpec};
+use powerband_devices::process::{forget_peak, peak_bytes};
 use powerband_onnx::input_values;
 use powerband_onnx::samples::npy;
 use powerband_planning::engine_options;
@@ -35,11 +36,21 @@ use powerband_planning::engine_options;
 /// Measures models as it is asked, until its standard input closes.
 pub fn run() -> io::Result<()> {
     let mut state = WorkerState::default();
+    let (own, mut has_opened) = (std::process::id(), false);
     serve(&mut |request| {
         if runs_commands(&request) {
             command::end_with_parent()?;
         }
-        Ok(state.answer(request).unwrap_or_else(Reply::Refused))
+        if matches!(request, Request::Open { .. }) && !has_opened {
+            has_opened = true;
+            // Loading the model is none of a case's memory; by now a parent beside it has read that.
+            forget_peak(own);
+        }
+        let mut reply = state.answer(request).unwrap_or_else(Reply::Refused);
+        if let Reply::Opened(opening) = &mut reply {
+            opening.peak_bytes = peak_bytes(own);
+        }
+        Ok(reply)
     })
 }
 
@@ -347,7 +358,8 @@ fn profiled(request: &Request) -> Result<Reply, EngineError> {
     Ok(Reply::Profiled {
         files: watched.files,
         runs: None,
-        began_ns: Some(watched.began_ns),
+        began_ns: Some(watched.runs.began_ns),
+        warm_up: Some(watched.runs.warm_up),
     })
 }
 

@@ -252,6 +252,9 @@ pub enum Reply {
         /// When the first of them began, without those that only warm up, on the machine's monotonic clock.
         #[serde(default)]
         began_ns: Option<u64>,
+        /// Runs in the files before it.
+        #[serde(default)]
+        warm_up: Option<u64>,
     },
     /// To `Agent`.
     Agent(AgentReply),

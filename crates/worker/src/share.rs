@@ -220,6 +220,8 @@ fn opened(all: &[&CaseOpening]) -> Option<CaseOpening> {
     Some(CaseOpening {
         open_ns: longest(all, |opening| opening.open_ns),
         first_run_ns: longest(all, |opening| opening.first_run_ns),
+        // Copies are processes; streams say nothing, and their process speaks for all.
+        peak_bytes: all.iter().map(|opening| opening.peak_bytes).sum(),
         ..first.clone()
     })
 }

@@ -197,6 +197,9 @@ pub(crate) struct BenchArgs {
     /// --rounds says, and save it in the same file.
     #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals", "array", "job_folder"])]
     pub more: Option<PathBuf>,
+    /// With --more: try the cases again, too, that crashed, failed or ran out of memory.
+    #[arg(long, value_name = "WHICH", value_enum, requires = "more", conflicts_with_all = ["model", "ladder", "again"])]
+    pub retry: Option<RetriedCases>,
     /// Measure two sessions again, in turns: the setups and points that both have, or the one setup of each, as a
     /// session of its own; and compare them.
     #[arg(long, num_args = 2, value_names = ["BEFORE.ron", "AFTER.ron"], group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "rate", "one_at_a_time", "accuracy", "samples", "detach", "on", "arrivals", "array", "job_folder"])]
@@ -288,6 +291,13 @@ pub(crate) struct BenchArgs {
     /// Print one JSON document on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which cases more rounds try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RetriedCases {
+    /// Those that ended badly; what the engine or the model cannot do stays unsupported.
+    Failed,
 }
 
 /// How requests arrive.

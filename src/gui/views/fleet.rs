@@ -94,13 +94,18 @@ fn choices(
             let taken = CaseChoice::from_case(taken);
             actions.push(Action::Fleet(Fleet::Show(taken)));
         }
-        if app.compare.fleet.only.is_some() || app.shared.sessions.len() > 1 {
+        let fleet = &app.compare.fleet;
+        if fleet.only.is_some() || fleet.is_of_run() || app.shared.sessions.len() > 1 {
             which_sessions(ui, app, actions);
         }
     });
 }
 
 fn which_sessions(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if app.compare.fleet.is_of_run() {
+        label::quiet_line(ui, "Of the run in progress");
+        return;
+    }
     if let Some(only) = &app.compare.fleet.only {
         let sessions = humanize::pluralised(only.len() as u64, "selected session");
         label::quiet_line(ui, &format!("Of {sessions}"));

@@ -77,3 +77,27 @@ fn a_setup_says_where_it_runs_once() {
     home.run(&["bench", "resnet18@cifar", "--on", "box"])
         .fails_saying(&["--setup"]);
 }
+
+#[test]
+fn one_machine_under_two_names_is_one_machine() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    let (one, other) = (on("box", "fake,fixed=9000"), on("alias", "fake,fixed=3000"));
+    let args = bench("3", [one.as_str(), other.as_str()]);
+    let run = server.run(&home, &[&args[..], &["--out", "a.ron"]].concat());
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let document = run.json();
+    let machines = document["machines"].as_array().expect("machines");
+    assert_eq!(machines.len(), 1, "{machines:#?}");
+    assert_eq!(machines[0]["setups"], json!([0, 1]));
+    let said = document["warnings"].to_string();
+    assert!(
+        said.contains("ssh:box and ssh:alias are one machine"),
+        "{said}"
+    );
+    // So their rounds are compared as those of one machine are.
+    let compared = server.run(&home, &["compare", "a.ron"]).out;
+    assert!(!compared.contains("not interleaved"), "{compared}");
+}

@@ -247,3 +247,21 @@ fn a_line_before_that_fails_is_an_error_with_what_it_said() {
     let good = run_after("echo a word >&2; true");
     assert_eq!(good.outcomes()[0].2, "finished", "{good:#?}");
 }
+
+#[test]
+fn the_memory_of_a_worker_over_there_is_known() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    let there = on("box", "rten,threads=1");
+    let run = server.run(&home, &bench(&[&there, "rten,threads=1"], &[]));
+    let document = run.json();
+    let bytes = |case: usize| document["cases"][case]["memory"]["peak_bytes"].as_f64();
+    let (there, here) = (bytes(1), bytes(3));
+    let ratio = there.zip(here).map(|(there, here)| there / here);
+    assert!(
+        ratio.is_some_and(|ratio| (0.7..1.4).contains(&ratio)),
+        "{document:#}"
+    );
+}

@@ -95,8 +95,8 @@ impl Server {
         fs::write(
             at("ssh_config"),
             format!(
-                "Host box stranger unknown\n  HostName {address}\n  Port {port}\n  IdentitiesOnly yes\n\
-                 Host box unknown\n  IdentityFile {folder_text}/user\n\
+                "Host box alias stranger unknown\n  HostName {address}\n  Port {port}\n  IdentitiesOnly yes\n\
+                 Host box alias unknown\n  IdentityFile {folder_text}/user\n\
                  Host stranger\n  IdentityFile {folder_text}/stranger\n\
                  Host unknown\n  UserKnownHostsFile {folder_text}/none\n  GlobalKnownHostsFile {folder_text}/none\n\
                  Host *\n  HostKeyAlias box\n  UserKnownHostsFile {folder_text}/known_hosts\n  GlobalKnownHostsFile /dev/null\n",

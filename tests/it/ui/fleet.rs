@@ -2,16 +2,18 @@
 
 use eframe::egui::{Modifiers, Vec2};
 use powerband_app::App;
-use powerband_app::action::{Action, Compare, Fleet, Sessions, Shell};
+use powerband_app::action::{Action, Compare, Fleet, RunAction, Sessions, Shell};
 use powerband_app::compare::SideChoice;
+use powerband_app::plan::DraftSetup;
 use powerband_app::screen::Screen;
 use powerband_app::shell::settings::Theme;
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::session::Session;
 
+use super::behaviour::{draft, is_saved};
 use super::data::{self, SessionSpec, Speed, speed};
 use super::pictures::{Album, THEMES};
-use super::{Desk, SIZE, shelve, write};
+use super::{Desk, PATIENCE, SIZE, shelve, write};
 use crate::support::Home;
 
 /// Four machines, two setups on each; the last one has another governor and takes longer.
@@ -171,6 +173,42 @@ fn sessions_count_as_machines_where_that_is_said() {
     desk.see("No case of several machines");
     desk.click("All open sessions");
     assert!(desk.app().compare.fleet.only.is_none());
+
+    // A choice ends with its sessions.
+    let open = desk.app().shared.sessions.iter();
+    let files: Vec<_> = open.filter_map(|open| open.path.clone()).collect();
+    desk.act(Action::Fleet(Fleet::Only(Some(files))));
+    assert!(desk.app().compare.fleet.only.is_some());
+    desk.act(Action::Sessions(Sessions::CloseAll));
+    assert!(desk.app().compare.fleet.only.is_none());
+}
+
+#[test]
+fn a_run_in_progress_is_compared_as_it_goes() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    let program = env!("CARGO_BIN_EXE_powerband");
+    let there = format!("fake,sleep=yes,via=\"env THERE=1\",remote_program={program}");
+    let mut plan = draft("fake,sleep=yes", "1", 1000);
+    plan.setups.push(DraftSetup {
+        spec: there,
+        ..DraftSetup::default()
+    });
+    desk.app_mut().bench.planner.draft = plan;
+    desk.act(Action::Run(RunAction::Start));
+    desk.act(Action::Run(RunAction::AllowPrograms(true)));
+    desk.act(Action::Go(Screen::Fleet));
+    desk.until("its machines are compared", |app| {
+        let shown = app.compare.fleet.shown();
+        app.is_running() && shown.is_some_and(|case| case.median_ns.is_some())
+    });
+    desk.steps(2);
+    desk.see("Of the run in progress");
+    assert_eq!(desk.column("fleet", "machine").len(), 2);
+    desk.act(Action::Run(RunAction::Stop));
+    desk.step_until("it is saved", PATIENCE, is_saved);
+    desk.until("the saved session is compared", |app| {
+        !app.compare.fleet.is_of_run() && is_compared(app)
+    });
 }
 
 #[test]

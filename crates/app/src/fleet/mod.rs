@@ -15,7 +15,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::fleet::{Effects, Fleet, FleetCase, FleetMachine};
 use powerband_findings::analysis::headline::Headline;
-use powerband_findings::analysis::machine_lines::MachineLine;
+use powerband_findings::analysis::machine_lines::{self, MachineLine};
 use powerband_findings::chart::fleet as chart;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -139,6 +139,39 @@ impl FleetState {
         }
     }
 
+    /// Whether what is shown is the run in progress.
+    pub fn is_of_run(&self) -> bool {
+        let found = self.found.result.as_ref();
+        found.is_some_and(|found| found.wanted.sessions.iter().any(|(id, ..)| *id == LIVE))
+    }
+
+    /// The machines of the run in progress, as far as it is. They come before those of saved sessions.
+    pub(crate) fn found_in_run(&self, open: &OpenSessions) -> Option<FoundFleet> {
+        let live = open.get(LIVE).filter(|_| self.only.is_none())?;
+        let fleet = live.findings.fleet.as_deref()?.clone();
+        Some(FoundFleet {
+            wanted: FleetRequest {
+                sessions: vec![(LIVE, open.name(live), live.snapshot())],
+                each_session: self.each_session,
+            },
+            fleet,
+            effects: Vec::new(),
+            machines: machine_lines::machine_lines(&live.session),
+        })
+    }
+
+    /// Of the chosen sessions keeps those that are open; without any, the choice is over.
+    pub(crate) fn drop_closed(&mut self, open: &OpenSessions) {
+        let Some(only) = &mut self.only else {
+            return;
+        };
+        only.retain(|path| open.by_path(path).is_some());
+        if only.is_empty() {
+            self.only = None;
+            self.each_session = false;
+        }
+    }
+
     /// Draws the case that is shown.
     fn redraw(&mut self) {
         let drawn = self.shown().map(|case| {
@@ -163,7 +196,7 @@ pub fn empty_help(open: &OpenSessions, is_by_session: bool) -> &'static str {
     if open.is_empty() {
         "Open a session whose setups ran on several machines (where= in the plan), or a session from each machine."
     } else if open.iter().all(|open| open.id == LIVE) {
-        "The machines of the run in progress are compared once it is saved."
+        "The machines of the run in progress are compared once two of them have measured a case."
     } else if is_by_session {
         "No two of these sessions have the same setup with the same model. Open a session from each machine, or add setups with where= to the plan."
     } else {

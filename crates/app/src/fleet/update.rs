@@ -30,8 +30,22 @@ impl CompareDoor {
         self.compare_machines_if_wanted(shared);
     }
 
-    /// Machines are compared while their screen is shown.
+    /// The machines of the run in progress, or of saved sessions while their screen is shown.
     pub(crate) fn compare_machines_if_wanted(&mut self, shared: &mut Shared) {
+        match self.fleet.found_in_run(&shared.sessions) {
+            Some(found) => {
+                // What is on its way of saved sessions must not take its place.
+                self.fleet.found.forget();
+                let wanted = found.wanted.clone();
+                self.fleet.found.put(wanted, Arc::new(found));
+            }
+            None => self.compare_saved_machines(shared),
+        }
+        self.fleet.redraw();
+        self.fleet_tables(shared);
+    }
+
+    fn compare_saved_machines(&mut self, shared: &mut Shared) {
         let wanted = self.fleet.wanted(&shared.sessions);
         let is_new = self.fleet.found.needs(&wanted);
         if wanted.sessions.is_empty() {
@@ -50,8 +64,6 @@ impl CompareDoor {
             // What is old is not kept: it has all samples of sessions that may be closed.
             self.fleet.found.drop_result();
         }
-        self.fleet.redraw();
-        self.fleet_tables(shared);
     }
 
     fn fleet_tables(&self, shared: &mut Shared) {

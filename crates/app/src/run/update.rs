@@ -385,6 +385,9 @@ impl App {
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
         self.curves.redraw_curves_of_run(&mut self.shared);
         self.compare.compare_steps_if_wanted(&mut self.shared);
+        if self.shared.shows(Screen::Fleet) {
+            self.compare.compare_machines_if_wanted(&mut self.shared);
+        }
     }
 
     pub(super) fn run_over(&mut self, over: RunOver) {

@@ -12,7 +12,7 @@ use powerband_core::control::Control;
 use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::journey;
+use powerband_findings::analysis::{fleet, journey};
 use powerband_store::installation::Installation;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{recoverable, session_file};
@@ -92,10 +92,19 @@ fn findings_after(
     case_rows::update_row(session, rows, *case);
     let point = session.plan.first_point();
     let journey = journey::compare_steps(session, rows, point);
+    let fleet = has_several_machines(session)
+        .then(|| Arc::new(fleet::compare_machines_of_run(session, rows)));
     Some(Findings {
         journey: Some(Arc::new(journey)),
+        fleet,
         ..Findings::of_rows(rows.clone())
     })
+}
+
+/// Whether its setups run on different machines.
+fn has_several_machines(session: &Session) -> bool {
+    let name = |setup| session.machine_of(setup).map(|machine| &machine.name);
+    (1..session.plan.setups.len()).any(|setup| name(setup) != name(0))
 }
 
 /// A description of each run that was interrupted, by its journal.

@@ -20,6 +20,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::{self, CaseRow};
+use powerband_findings::analysis::fleet::Fleet;
 use powerband_findings::analysis::journey::Journey;
 use powerband_findings::chart::spec::SeriesId;
 use powerband_store::library::Stamp;
@@ -80,6 +81,8 @@ pub struct Findings {
     pub curves: Arc<Vec<BatchCurve>>,
     /// The steps of a run in progress; those of other sessions are computed when they are shown.
     pub journey: Option<Arc<Journey>>,
+    /// The machines of a run in progress, where it has several.
+    pub fleet: Option<Arc<Fleet>>,
     /// What the session publishes, and what does not add up in it; nothing of a run in progress.
     pub claims: Arc<Claims>,
 }
@@ -99,6 +102,7 @@ impl Findings {
             curves: Arc::new(batch_curve::batch_curves(&rows)),
             rows: Arc::new(rows),
             journey: None,
+            fleet: None,
             claims: Arc::default(),
         }
     }

@@ -152,6 +152,11 @@ impl Outcome {
         matches!(self, Self::Finished | Self::Cancelled | Self::Lost { .. }) || self.is_cut_short()
     }
 
+    /// Whether another try may end otherwise: it ended badly, and not because the engine or the model cannot do it.
+    pub fn may_be_retried(&self) -> bool {
+        self.is_trouble() && !matches!(self, Self::Unsupported { .. })
+    }
+
     /// The outcome with the cause of a death: `killed by signal 9 (SIGKILL)`, `crashed: exit status 3`.
     pub fn short_cause(&self) -> String {
         match self {

@@ -173,6 +173,28 @@ impl Session {
         self
     }
 
+    /// Opens the cases again that ended badly and may end otherwise; how many. How they ended stays as a warning.
+    pub fn retry_failed(&mut self) -> usize {
+        let failed = |case: &&Case| case.outcome.may_be_retried();
+        let warnings = self.cases.iter().filter(failed).map(|case| {
+            let label = self.setup_label(case.setup);
+            let cause = case.outcome.short_cause();
+            format!(
+                "{label}, {}: tried again; it had ended before ({cause}).",
+                case.point
+            )
+        });
+        let warnings: Vec<String> = warnings.collect();
+        for case in &mut self.cases {
+            if case.outcome.may_be_retried() {
+                case.outcome = Outcome::Pending;
+            }
+        }
+        let retried = warnings.len();
+        self.warnings.extend(warnings);
+        retried
+    }
+
     /// For each round of a case the start of its setup's worker, numbered from 0.
     pub fn starts(&self, case: &Case) -> Vec<u32> {
         let first_rounds: Vec<u32> = self.sittings.iter().map(|one| one.first_round).collect();

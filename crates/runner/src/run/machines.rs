@@ -83,6 +83,12 @@ impl ActiveRun<'_, '_> {
                 *slot = located;
             }
         }
+        if known.is_none()
+            && let Some(twin) = self.twin_of(machine, &reached)
+        {
+            self.join(&twin, &machine.name, setups);
+            return Ok(());
+        }
         reached.name = match known {
             Some(known) => known.name.clone(),
             None => self.free_name(&machine.name, &reached.described().host),
@@ -92,6 +98,55 @@ impl ActiveRun<'_, '_> {
         self.tell(RunEvent::Reached { machine: record });
         self.reached.insert(key.to_owned(), reached);
         Ok(())
+    }
+
+    /// The machine that is there already and answers to this name, too, in the same way.
+    fn twin_of(&self, machine: &SetupMachine, reached: &Reached) -> Option<SetupMachine> {
+        if machine.transport.is_scheduled() {
+            return None;
+        }
+        let way = |one: &SetupMachine| {
+            let program = one.remote_program.clone();
+            (
+                one.transport.id(),
+                one.before.clone(),
+                program,
+                one.options.clone(),
+            )
+        };
+        let is_twin = |other: &&SetupMachine| {
+            let there = self.reached.get(&key(other)).map(Reached::described);
+            way(other) == way(machine)
+                && there.is_some_and(|there| there.is_same_place(reached.described()))
+        };
+        self.request.machines.values().find(is_twin).cloned()
+    }
+
+    /// Has setups run on a machine that is there already, over its connection and under its name.
+    fn join(&mut self, twin: &SetupMachine, name: &str, setups: &[usize]) {
+        let joining = setups.iter().map(|setup| (*setup, twin.clone()));
+        self.request.machines.extend(joining);
+        let there = key(twin);
+        let machines = self.request.machines.iter();
+        let all = machines.filter(|(_, one)| key(one) == there);
+        let all: Vec<usize> = all.map(|(setup, _)| *setup).collect();
+        let plan = &self.request.beginning.plan;
+        let specs = all.iter().filter_map(|&setup| plan.setups.get(setup));
+        let specs: Vec<Setup> = specs.cloned().collect();
+        let stop = self.stop.clone();
+        let Some(reached) = self.reached.get_mut(&there) else {
+            return;
+        };
+        let text = format!(
+            "{} and {name} are one machine, {}: their setups count as of {}.",
+            reached.name,
+            reached.described().host,
+            reached.name
+        );
+        let mut machine = Box::new(reached.record(all));
+        machine.roofs = reached.roofs(&specs, &stop);
+        self.tell(RunEvent::Warned { text });
+        self.tell(RunEvent::Reached { machine });
     }
 
     /// What the session calls a machine: two allocations of one scheduler differ by their hosts.

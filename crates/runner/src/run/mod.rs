@@ -402,7 +402,7 @@ impl ActiveRun<'_, '_> {
         match self.ask(case.setup, &request, limit)? {
             Reply::Opened(mut opening) => {
                 self.opened.insert(case);
-                opening.peak_bytes = self.peak_of(case);
+                opening.peak_bytes = self.peak_of(case, opening.peak_bytes);
                 self.tell(RunEvent::CaseOpened { case, opening });
                 Ok(())
             }

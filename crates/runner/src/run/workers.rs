@@ -193,8 +193,8 @@ impl ActiveRun<'_, '_> {
     }
 
     /// The most memory that a case's worker had until now, where that is the need of the case: nothing
-    /// larger was opened in it before.
-    pub(super) fn peak_of(&self, case: CaseKey) -> Option<u64> {
+    /// larger was opened in it before. A worker on another machine says it itself.
+    pub(super) fn peak_of(&self, case: CaseKey, by_itself: Option<u64>) -> Option<u64> {
         let is_larger = |other: &CaseKey| {
             let is_smaller = other.point == case.point || other.point.is_within(case.point);
             other.setup == case.setup && !is_smaller
@@ -202,7 +202,11 @@ impl ActiveRun<'_, '_> {
         if self.opened.iter().any(is_larger) || !self.runs_in_worker(case.setup) {
             return None;
         }
-        peak_of_all(self.workers.get(&case.setup)?)
+        let workers = self.workers.get(&case.setup)?;
+        if workers.is_elsewhere() {
+            return by_itself;
+        }
+        peak_of_all(workers)
     }
 
     pub(super) fn remember_peak(&mut self, setup: usize) {

@@ -17,7 +17,7 @@ use powerband_import::Imported;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
 use powerband_import::records::summary;
-use powerband_worker::engines::{self, PROFILE_WARM_UP};
+use powerband_worker::engines;
 use powerband_worker::process::ProcessEnd;
 use powerband_worker::profilers;
 use powerband_worker::protocol::{Reply, Request, WatchOrder, WatchedProfile};
@@ -39,6 +39,8 @@ struct ProfilerOutput {
     files: Vec<PathBuf>,
     /// Runs in them, where they do not say.
     runs: Option<u64>,
+    /// The first runs in them, which only warm up.
+    warm_up: u64,
     /// When the runs after the warm-up began and ended, on the clock of the files, and how many they are.
     measured: Option<MeasuredWindow>,
     /// When they began on the machine's monotonic clock.
@@ -75,7 +77,7 @@ pub(crate) fn watch(asked: &mut CaseWatch<'_>) -> Result<(WatchedProfile, Trace)
     let anchor_ns = if let Some(measured) = seen.measured {
         keep_measured(&mut imported, measured)
     } else {
-        leave_out_warm_up(&mut imported);
+        leave_out_warm_up(&mut imported, seen.warm_up as usize);
         first_run(&imported.trace)
     };
     let profile = named(asked.order, summary::profile(&imported, ""));
@@ -137,9 +139,11 @@ fn watched_by_engine(asked: &mut CaseWatch<'_>, folder: &Path) -> Result<Profile
             files,
             runs,
             began_ns,
+            warm_up,
         } => Ok(ProfilerOutput {
             files,
             runs,
+            warm_up: warm_up.unwrap_or(0),
             measured: None,
             began_ns,
             death: worker.end(),
@@ -177,7 +181,7 @@ fn first_run(trace: &Trace) -> Option<i64> {
 }
 
 /// Leaves out the first runs, where the file says when runs ended.
-fn leave_out_warm_up(imported: &mut Imported) {
+fn leave_out_warm_up(imported: &mut Imported, warm_up: usize) {
     let trace = &imported.trace;
     let Some(name) = trace.names.find("model_run") else {
         return;
@@ -188,7 +192,6 @@ fn leave_out_warm_up(imported: &mut Imported) {
         .map(|slice| slice.end_ns())
         .collect();
     ends.sort_unstable();
-    let warm_up = PROFILE_WARM_UP as usize;
     let Some(end) = warm_up.checked_sub(1).and_then(|last| ends.get(last)) else {
         return;
     };

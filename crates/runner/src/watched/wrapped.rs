@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{CaseWatch, MeasuredWindow, ProfilerOutput};
 use powerband_core::base::humanize;
-use powerband_worker::engines::{PROFILE_RUNS, PROFILE_WARM_UP};
+use powerband_worker::engines::watched_runs::{WATCHED_RUNS, WATCHED_WARM_UP};
 use powerband_worker::profilers::{self, Wrapper};
 use powerband_worker::protocol::{MeasuredRound, Reply, Request, RoundRule};
 use powerband_worker::supervisor::{self, Worker};
@@ -72,10 +72,11 @@ pub(super) fn watch(
         .as_ref()
         .map_or(0, |measured| measured.samples_ns.len() as u64);
     // Opening runs once, and the rest warms up.
-    let runs = 1 + PROFILE_WARM_UP + samples;
+    let runs = 1 + WATCHED_WARM_UP + samples;
     Ok(ProfilerOutput {
         files,
         runs: Some(runs),
+        warm_up: WATCHED_WARM_UP,
         measured: Some(stretch(wrapper, measured.as_ref(), samples)),
         began_ns: measured.map(|measured| measured.started_monotonic_ns),
         death: Some(ending).filter(|ending| ending.is_failure),
@@ -84,14 +85,13 @@ pub(super) fn watch(
 
 /// A few runs, and a few before them.
 fn rule() -> RoundRule {
-    let samples = PROFILE_RUNS - PROFILE_WARM_UP;
     RoundRule {
-        wake_up_runs: PROFILE_WARM_UP,
+        wake_up_runs: WATCHED_WARM_UP,
         wake_up_ns: 0,
-        min_samples: samples,
-        min_ns: 0,
+        min_samples: 2,
+        min_ns: 20_000_000_000,
         max_ns: u64::MAX,
-        max_samples: samples,
+        max_samples: WATCHED_RUNS,
         load: Default::default(),
         seed: 0,
         starts_at_ns: None,

@@ -12,6 +12,7 @@ pub mod onnxruntime;
 pub mod pytorch;
 pub mod rten;
 pub mod runtimes;
+pub mod watched_runs;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -29,6 +30,7 @@ use powerband_planning::engine_options::onnxruntime::OnnxRuntime;
 use powerband_planning::engine_options::pytorch::PyTorch;
 use powerband_planning::engine_options::rten::Rten;
 use powerband_planning::engine_options::{self, CheckError, EngineInfo, EngineOptions, Fake};
+use watched_runs::WatchedRuns;
 
 /// Every engine, in the order of their options.
 pub const ALL: &[&dyn Engine] = &[&OnnxRuntime, &Rten, &PyTorch, &CommandEngine, &Fake];
@@ -90,11 +92,6 @@ pub struct LoadedInfo {
     /// What the user should know.
     pub notes: Vec<String>,
 }
-
-/// Runs that are watched for a profile, and how many of them come first and only warm up.
-pub const PROFILE_RUNS: u64 = 13;
-/// See [`PROFILE_RUNS`].
-pub const PROFILE_WARM_UP: u64 = 3;
 
 /// An engine: how it is found, started and loaded; what a setup may say of it is its options.
 pub trait Engine: EngineOptions {
@@ -167,8 +164,7 @@ pub trait Engine: EngineOptions {
 pub struct EngineProfile {
     /// Files that importers know.
     pub files: Vec<PathBuf>,
-    /// When the first run that does not only warm up began, on the machine's monotonic clock, in nanoseconds.
-    pub began_ns: u64,
+    pub runs: WatchedRuns,
 }
 
 /// A model that an engine has loaded.

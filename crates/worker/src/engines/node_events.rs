@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{EngineError, PROFILE_RUNS, PROFILE_WARM_UP};
-use powerband_core::base::clock;
+use super::EngineError;
 
 /// What stands behind the name of a node whose run was timed.
 pub(super) const KERNEL_TIME: &str = "_kernel_time";
@@ -55,20 +54,6 @@ pub(super) fn timed_event(mut event: Value, began: Duration, took: Duration) -> 
     event["ts"] = json!(us(began));
     event["dur"] = json!(us(took));
     event
-}
-
-/// Calls `run` as often as a profile has runs. Returns the time at which the warm-up was over.
-pub(super) fn profile(
-    mut run: impl FnMut() -> Result<(), EngineError>,
-) -> Result<u64, EngineError> {
-    let mut began_ns = 0;
-    for number in 0..PROFILE_RUNS {
-        if number == PROFILE_WARM_UP {
-            began_ns = clock::monotonic_ns();
-        }
-        run()?;
-    }
-    Ok(began_ns)
 }
 
 /// Leaves the events in a folder.

@@ -103,11 +103,20 @@ pub struct Described {
     pub host: String,
     /// As whom it runs.
     pub user: String,
+    /// What tells its machine, since it was started, from every other one; empty where that is not known.
+    #[serde(default)]
+    pub boot: String,
     /// The machine's circumstances.
     pub environment: Environment,
 }
 
 impl Described {
+    /// Whether both are one place: the same machine, seen by the same user, not from within another container.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        !self.boot.is_empty()
+            && (&self.boot, &self.host, &self.user) == (&other.boot, &other.host, &other.user)
+    }
+
     /// Why its workers cannot be used from here.
     fn misfit(&self) -> Option<String> {
         (self.protocol != VERSION).then(|| {

@@ -26,6 +26,7 @@ pub fn describe() -> io::Result<()> {
         program: version::VERSION.to_owned(),
         protocol: VERSION,
         host: host(),
+        boot: boot(),
         user: user(),
         environment: machine::environment(),
     };
@@ -45,6 +46,16 @@ pub fn describe() -> io::Result<()> {
 pub fn host() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
+}
+
+/// What no other machine has, and no container on this one.
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let processes = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    match id.trim() {
+        "" => String::new(),
+        id => format!("{id} {}", processes.display()),
+    }
 }
 
 /// As whom this program runs.

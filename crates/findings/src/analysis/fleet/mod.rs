@@ -8,14 +8,16 @@ mod runs;
 use super::case_rows::CaseRow;
 use super::conditions;
 use super::earlier_sessions::{self, SessionMean};
+use super::machine_lines::THIS_MACHINE;
 use super::side;
 use super::verdict::{self, Call, Verdict};
 use peculiarities::peculiarities;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio;
 use powerband_core::stats::summary::median;
-use runs::{FleetRun, MachineKey, fleet_runs, machines, newest_runs, shown_name};
+use runs::{FleetRun, MachineKey, fleet_runs, machines, newest_runs, session_runs, shown_name};
 
 pub use effects::{EffectRow, Effects, effects, effects_between};
 pub use names::{names_by_hardware, names_by_session};
@@ -113,8 +115,17 @@ pub struct FleetMachine {
 
 /// The machines that ran the setups of these sessions.
 pub fn compare_machines(sessions: &[NamedSession<'_>]) -> Fleet {
+    compare_runs(fleet_runs(sessions))
+}
+
+/// The machines of a run in progress, whose cases in numbers are these.
+pub fn compare_machines_of_run(session: &Session, rows: &[CaseRow]) -> Fleet {
+    compare_runs(session_runs(0, (THIS_MACHINE, session), rows.to_vec()))
+}
+
+fn compare_runs(runs: Vec<FleetRun<'_>>) -> Fleet {
     let mut remarks = Vec::new();
-    let all = newest_runs(fleet_runs(sessions), &mut remarks);
+    let all = newest_runs(runs, &mut remarks);
     let machines = machines(&all);
     let mut groups: Vec<Vec<&FleetRun<'_>>> = Vec::new();
     for run in &all {

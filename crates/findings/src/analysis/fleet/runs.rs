@@ -1,6 +1,7 @@
 //! The cases of several sessions with the machines that they ran on.
 
 use crate::analysis::case_rows::{self, CaseRow};
+use crate::analysis::machine_lines::THIS_MACHINE;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;
 
@@ -55,41 +56,52 @@ pub(super) fn fleet_runs<'a>(sessions: &[NamedSession<'a>]) -> Vec<FleetRun<'a>>
             .iter()
             .find(is_copy)
             .map_or(own_name, |first| first.0);
-        for row in case_rows::case_rows(session) {
-            let Some(spec) = session.plan.setups.get(row.setup) else {
-                continue;
-            };
-            let reached = session.machine_of(row.setup);
-            let asked_for = spec.machine_asked_for();
-            let machine = match (reached, asked_for) {
-                (Some(machine), _) => MachineKey {
-                    name: machine.name.clone(),
-                    host: machine.host.clone(),
-                },
-                (None, asked_for) => MachineKey {
-                    name: asked_for
-                        .unwrap_or(if is_one { "this machine" } else { name })
-                        .to_owned(),
-                    host: String::new(),
-                },
-            };
-            let model = session.model_of(row.setup);
-            runs.push(FleetRun {
-                place,
-                session,
-                machine,
-                setup: spec.clone().without_machine().to_string(),
-                model: if model.sha256.is_empty() {
-                    model.name.clone()
-                } else {
-                    model.sha256.clone()
-                },
-                is_reached: reached.is_some() || asked_for.is_none(),
-                row,
-            });
-        }
+        let name = if is_one { THIS_MACHINE } else { name };
+        runs.extend(session_runs(
+            place,
+            (name, session),
+            case_rows::case_rows(session),
+        ));
     }
     runs
+}
+
+/// The cases of a session, which are these rows, with their machines.
+pub(super) fn session_runs<'a>(
+    place: usize,
+    (name, session): NamedSession<'a>,
+    rows: Vec<CaseRow>,
+) -> Vec<FleetRun<'a>> {
+    let runs = rows.into_iter().filter_map(|row| {
+        let spec = session.plan.setups.get(row.setup)?;
+        let reached = session.machine_of(row.setup);
+        let asked_for = spec.machine_asked_for();
+        let machine = match reached {
+            Some(machine) => MachineKey {
+                name: machine.name.clone(),
+                host: machine.host.clone(),
+            },
+            None => MachineKey {
+                name: asked_for.unwrap_or(name).to_owned(),
+                host: String::new(),
+            },
+        };
+        let model = session.model_of(row.setup);
+        Some(FleetRun {
+            place,
+            session,
+            machine,
+            setup: spec.clone().without_machine().to_string(),
+            model: if model.sha256.is_empty() {
+                model.name.clone()
+            } else {
+                model.sha256.clone()
+            },
+            is_reached: reached.is_some() || asked_for.is_none(),
+            row,
+        })
+    });
+    runs.collect()
 }
 
 /// One run for each case and machine: where there are several, a measured one, and of these the newest.

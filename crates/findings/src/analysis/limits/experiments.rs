@@ -229,10 +229,12 @@ impl MeasuredChanges<'_> {
 
     /// Whether a change was left out for want of time, or because the run was stopped before it.
     fn is_left_out(&self, row: &ExperimentRow) -> bool {
-        let measured = self.row(row.case);
-        let is_unmeasured = measured
-            .is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none());
-        is_unmeasured && self.trouble(row.control).is_none()
+        let is_unmeasured = |case| {
+            let row = self.row(case);
+            row.is_some_and(|row| row.outcome == Outcome::Cancelled && row.latency_ns.is_none())
+        };
+        let has_control = self.trouble(row.control).is_none() || is_unmeasured(row.control);
+        is_unmeasured(row.case) && has_control
     }
 
     /// Why an engine refused a change, in its first line; nothing where it did not.

@@ -9,16 +9,16 @@ use ort::environment::Environment;
 use ort::session::Session;
 
 use super::{bind, builder, commit, environment, explain, provider_title};
-use crate::engines::{EngineError, EngineProfile, LoadRequest, PROFILE_RUNS, PROFILE_WARM_UP};
-use powerband_core::base::clock;
+use crate::engines::watched_runs::{self, WATCHED_RUNS, WATCHED_WARM_UP, WatchedRuns};
+use crate::engines::{EngineError, EngineProfile, LoadRequest};
 use powerband_core::domain::examination::{Examination, Fusions, only_starts_nodes};
 use powerband_core::domain::tensor::Tensor;
 use powerband_onnx::{external, file, fusion, inspect, ort_profile};
 use powerband_planning::engine_options::onnxruntime::OrtOptions;
 
 /// Runs that are watched; the first ones, which warm up, do not count.
-const RUNS: u32 = 5;
-const WARM_UP_RUNS: u32 = 2;
+const RUNS: u64 = 5;
+const WARM_UP_RUNS: u64 = 2;
 
 /// Loads the model once more and watches a few runs of it.
 pub(super) fn examine(
@@ -49,10 +49,10 @@ pub(super) fn examine(
     };
     // A provider that compiles parts of the graph leaves nothing that could be written as a file.
     let mut session = load(Some(prepared.as_path())).or_else(|_compiled| load(None))?;
-    run(&mut session, inputs, u64::from(WARM_UP_RUNS + RUNS), |_| ())?;
+    let watched = watch(&mut session, inputs, WARM_UP_RUNS, RUNS)?;
     let profile = session.end_profiling().map_err(|error| explain(&error))?;
-    let profile =
-        ort_profile::read(Path::new(&profile), WARM_UP_RUNS).map_err(|error| told(&error))?;
+    let profile = ort_profile::read(Path::new(&profile), watched.warm_up as u32)
+        .map_err(|error| told(&error))?;
     let mut notes = profile.notes;
     let fusions = if prepared.is_file() {
         let prepared = file::load(&prepared).map_err(|error| told(&error))?;
@@ -93,16 +93,11 @@ pub(super) fn profile(
     let options = OrtOptions::from_setup(request.setup).map_err(EngineError::Unsupported)?;
     let model = request.model;
     let mut session = profiling_session(&environment, request, &options, model, (folder, None))?;
-    let mut began_ns = 0;
-    run(&mut session, inputs, PROFILE_RUNS, |number| {
-        if number == PROFILE_WARM_UP {
-            began_ns = clock::monotonic_ns();
-        }
-    })?;
+    let runs = watch(&mut session, inputs, WATCHED_WARM_UP, WATCHED_RUNS)?;
     let profile = session.end_profiling().map_err(|error| explain(&error))?;
     Ok(EngineProfile {
         files: vec![PathBuf::from(profile)],
-        began_ns,
+        runs,
     })
 }
 
@@ -126,19 +121,16 @@ fn profiling_session(
     commit(builder, model)
 }
 
-/// Runs it a few times, and calls back with the number of each run before it.
-fn run(
+/// Runs it at most so often, of which the first runs warm up.
+fn watch(
     session: &mut Session,
     inputs: &[Tensor],
+    warm_up: u64,
     runs: u64,
-    mut before: impl FnMut(u64),
-) -> Result<(), EngineError> {
+) -> Result<WatchedRuns, EngineError> {
     let binding = bind(session, inputs).map_err(|error| explain(&error))?;
-    for number in 0..runs {
-        before(number);
-        session
-            .run_binding(&binding)
-            .map_err(|error| explain(&error))?;
-    }
-    Ok(())
+    watched_runs::watch_at_most(warm_up, runs, || {
+        let ran = session.run_binding(&binding);
+        ran.map(|_| ()).map_err(|error| explain(&error))
+    })
 }

@@ -22,6 +22,7 @@ use self::generate::RtenDecoder;
 use self::report::node_times;
 use self::values::{Outputs, from_rten, refused, to_rten};
 use super::generate::{Generate, RequestRunnable};
+use super::watched_runs::watch_runs;
 use super::{
     Engine, EngineError, EngineInfo, EngineProfile, LoadRequest, LoadedInfo, LoadedModel, Runnable,
     node_events,
@@ -59,7 +60,7 @@ impl Engine for Rten {
         bound.options.verbose = true;
         let start = Instant::now();
         let mut events = Vec::new();
-        let began_ns = node_events::profile(|| {
+        let runs = watch_runs(|| {
             let began = start.elapsed();
             let report = capture_stdout(folder, || bound.run())?;
             let mut took = Duration::ZERO;
@@ -74,7 +75,7 @@ impl Engine for Rten {
         })?;
         Ok(EngineProfile {
             files: vec![node_events::write(folder, events)?],
-            began_ns,
+            runs,
         })
     }
 
