@@ -1,6 +1,7 @@
 //! `powerband engines`: lists the engines with what is missing, and installs them.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::bail;
 use serde_json::{Value, json};
@@ -8,18 +9,24 @@ use serde_json::{Value, json};
 use super::args::{EnginesArgs, EnginesCommand, InstallArgs};
 use super::{Context, machines, output};
 use powerband_core::base::environment_roots::EnvironmentRoots;
+use powerband_core::domain::plan::TimeLimits;
 use powerband_core::domain::setup::{LAST_RESORT, Setup};
 use powerband_findings::analysis::repeat;
 use powerband_planning::engine_options;
 use powerband_planning::engine_options::COMMON_KEYS;
 use powerband_planning::engine_options::OfferedEnvironment;
+use powerband_runner::agent::Agent;
 use powerband_worker::engines::install::InstallRequest;
 use powerband_worker::engines::{self, Engine, Requirement};
 use powerband_worker::fetch::{self, FetchStep};
 use powerband_worker::probe::{self, EngineProbe};
+use powerband_worker::remote::advice_for;
 
 /// Lines are broken before they get longer.
 const LONGEST_LINE: usize = 98;
+
+/// Installing fetches a few hundred megabytes.
+const INSTALL_LIMIT: Duration = Duration::from_mins(40);
 
 /// Lists, or installs.
 pub(super) fn run(context: &Context, args: &EnginesArgs) -> anyhow::Result<ExitCode> {
@@ -239,28 +246,18 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
     if let Some(host) = &args.on {
         return install_there(context, host, args);
     }
-    let request = InstallRequest {
-        flavor: args.flavor.clone(),
-        version: args.version.clone(),
-    };
+    let request = request(args);
     let python = args
         .python
         .clone()
         .or_else(|| context.settings.python.clone());
     let cancel = super::signals::listen()?.token();
-    let installed = fetch::install(
-        &context.paths,
-        &context.program,
-        python,
-        &request,
-        &cancel,
-        &mut |step| {
-            if let FetchStep::Downloading { command } = step {
-                output::note(&format!("Fetching: {command}"));
-            }
-        },
-    )
-    .map_err(anyhow::Error::msg)?;
+    let (paths, program) = (&context.paths, &context.program);
+    let installed = match &args.wheel {
+        Some(wheel) => fetch::install_wheel(paths, program, wheel, &args.flavor, &mut told_step),
+        None => fetch::install(paths, program, python, &request, &cancel, &mut told_step),
+    };
+    let installed = installed.map_err(anyhow::Error::msg)?;
     output::answer(&format!(
         "{} is installed and loads: {}\nTry it: powerband bench resnet50 --setup ort:cpu --preset quick",
         installed.version,
@@ -269,15 +266,56 @@ fn install_engine(context: &Context, args: &InstallArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-/// Installs it on another machine, with that machine's pip.
+fn told_step(step: FetchStep) {
+    match step {
+        FetchStep::Downloading { command } => output::note(&format!("Fetching: {command}")),
+        FetchStep::Unpacking => output::note("Unpacking"),
+        FetchStep::Downloaded { .. } | FetchStep::Checking => {}
+    }
+}
+
+/// Installs it on another machine, with that machine's pip, or with a wheel that is sent there.
 fn install_there(context: &Context, host: &str, args: &InstallArgs) -> anyhow::Result<ExitCode> {
-    let mut words = vec!["engines", "install", &args.engine, "--flavor", &args.flavor];
-    if let Some(version) = &args.version {
-        words.extend(["--version", version]);
+    let cancel = super::signals::listen()?.token();
+    let mut words: Vec<String> = ["engines", "install", &args.engine, "--flavor", &args.flavor]
+        .map(ToOwned::to_owned)
+        .to_vec();
+    let mut add = |flag: &str, value: String| words.extend([flag.to_owned(), value]);
+    let fetched = if args.offline {
+        let python = args.python.clone();
+        let python = python.or_else(|| context.settings.python.clone());
+        let fetched = fetch::fetch_wheel(python, &request(args), &cancel, &mut told_step);
+        Some(fetched.map_err(anyhow::Error::msg)?)
+    } else {
+        if let Some(version) = &args.version {
+            add("--version", version.clone());
+        }
+        if let Some(python) = &args.python {
+            add("--python", python.display().to_string());
+        }
+        None
+    };
+    let machine = machines::find(context, host)?;
+    let reached = machines::connect(context, &machine, host, &cancel)?;
+    let mut nothing = || ();
+    let limits = TimeLimits::default();
+    let told = |reason: String| anyhow::anyhow!("{host}: {}", advice_for(&machine, &reason));
+    let mut agent = Agent::start(&reached.agent(), &limits, &cancel, &mut nothing).map_err(told)?;
+    if let Some(wheel) = fetched {
+        let name = wheel.name();
+        output::note(&format!("Sending {name} to {host}"));
+        let there = agent.put(&wheel.path, &name).map_err(told)?;
+        add("--wheel", there.display().to_string());
     }
-    let python = args.python.as_ref().map(|path| path.display().to_string());
-    if let Some(python) = &python {
-        words.extend(["--python", python]);
+    let mut note = |line: &str| output::note(&advice_for(&machine, line));
+    let said = agent.command(words, INSTALL_LIMIT, &mut note);
+    output::answer(&advice_for(&machine, said.map_err(told)?.trim_end()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn request(args: &InstallArgs) -> InstallRequest {
+    InstallRequest {
+        flavor: args.flavor.clone(),
+        version: args.version.clone(),
     }
-    machines::run_on(context, host, &words)
 }

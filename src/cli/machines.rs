@@ -1,5 +1,6 @@
 //! `powerband machines`: machines that setups may run on, checked, and cleaned of what was sent to them.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,8 +22,6 @@ use powerband_worker::remote::{self, RemoteError, RemoteEvent};
 
 /// A command over there may take so long: engines are loaded one after the other.
 const LIMIT: Duration = Duration::from_mins(10);
-/// Installing fetches a few hundred megabytes.
-const INSTALL_LIMIT: Duration = Duration::from_mins(40);
 /// Watching ends when the user ends it.
 const WATCH_LIMIT: Duration = Duration::from_hours(24 * 365);
 
@@ -66,6 +65,9 @@ fn line(machine: &NamedMachine) -> String {
     if !machine.remote_program.is_empty() {
         line.push_str(&format!(", program: {}", machine.remote_program));
     }
+    if !machine.groups.is_empty() {
+        line.push_str(&format!(", in {}", machine.groups.join(", ")));
+    }
     line
 }
 
@@ -105,31 +107,32 @@ pub(super) fn on_each(
     Ok(setups.into_iter().flat_map(each).collect())
 }
 
-/// The machines that arguments mean, where `*` in one stands for any letters of a name in the settings.
+/// The machines that arguments mean: by their own names, by that of a group of the settings, or by a pattern, in which
+/// `*` stands for any letters of either.
 fn with_named(context: &Context, hosts: &[String]) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     for host in hosts {
-        if !host.contains('*') {
-            found.push(host.clone());
-            continue;
+        let known = context.settings.machines.iter();
+        let is_meant = |machine: &&NamedMachine| {
+            let mut names = machine.groups.iter().chain([&machine.name]);
+            names.any(|name| name == host || category::matches_pattern(name, host))
+        };
+        let meant: Vec<String> = known.filter(is_meant).map(|one| one.name.clone()).collect();
+        match (meant.is_empty(), host.contains('*')) {
+            (true, true) => bail!(
+                "--on {host} matches no machine or group of the settings; powerband machines lists them"
+            ),
+            (true, false) => found.push(host.clone()),
+            (false, _) => found.extend(meant),
         }
-        let names = context.settings.machines.iter();
-        let names = names.map(|machine| &machine.name);
-        let matching: Vec<String> = names
-            .filter(|name| category::matches_pattern(name, host))
-            .cloned()
-            .collect();
-        if matching.is_empty() {
-            bail!("--on {host} matches no machine of the settings; powerband machines lists them");
-        }
-        found.extend(matching);
     }
-    found.dedup();
+    let mut seen = BTreeSet::new();
+    found.retain(|host| seen.insert(host.clone()));
     Ok(found)
 }
 
 /// The machine that an argument means.
-fn find(context: &Context, host: &str) -> anyhow::Result<SetupMachine> {
+pub(super) fn find(context: &Context, host: &str) -> anyhow::Result<SetupMachine> {
     let known = &context.settings.machines;
     let machine = SetupMachine::find(&place(context, host), known).map_err(anyhow::Error::msg)?;
     machine.with_context(|| format!("{host} is this machine; leave --on out"))
@@ -192,7 +195,6 @@ pub(super) fn run_on(
     };
     let limit = match arguments {
         _ if arguments.contains(&"--watch") => WATCH_LIMIT,
-        ["engines", "install", ..] => INSTALL_LIMIT,
         _ => LIMIT,
     };
     let finished = reached

@@ -233,7 +233,7 @@ fn heartbeat(bar: Option<ProgressBar>) -> io::Result<Heartbeat> {
 
 /// What is done, and with which case or setup.
 fn step_text(step: &RunStep, session: &Session) -> String {
-    let doing = step.doing;
+    let doing = &step.doing;
     match (step.case, doing.setup()) {
         (Some(case), _) => format!("{}: {doing}", label(session, case)),
         (None, Some(setup)) => format!("{}: {doing}", session.setup_label(setup)),

@@ -10,6 +10,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_planning::transport::SetupMachine;
 use powerband_runner::experiments::elsewhere::{self, WantedElsewhere};
 use powerband_store::session_file;
+use powerband_worker::remote;
 
 /// A setup of another machine that is asked about.
 pub(super) struct AskedElsewhere {
@@ -50,7 +51,12 @@ pub(super) fn measured_session(
         words: &words,
         to: args.out.as_deref(),
     };
-    let measured = elsewhere::measure(&context.place(), &mut reached, wanted, &cancel);
+    let said_of = machine.clone();
+    let mut told = |line: &str| {
+        let line = remote::advice_for(&said_of, line);
+        output::note(&format!("{name}: {line}"));
+    };
+    let measured = elsewhere::measure(&context.place(), &mut reached, wanted, &cancel, &mut told);
     let path = measured.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
     output::note(&format!("Saved to {}", path.display()));
     Ok(session_file::read(&path)?.session)

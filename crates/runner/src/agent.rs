@@ -6,7 +6,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +20,7 @@ use powerband_core::domain::plan::TimeLimits;
 use powerband_store::trace_file;
 use powerband_worker::child;
 use powerband_worker::engines::EngineError;
-use powerband_worker::process;
+use powerband_worker::process::{self, Finished, named};
 use powerband_worker::protocol::{
     AgentReply, AgentRequest, Reply, Request, WatchOrder, WatchedProfile,
 };
@@ -32,6 +33,8 @@ const PIECE: u64 = 1 << 20;
 pub const LONGEST_TIMELINE: u64 = 1 << 30;
 /// How long a piece may take.
 const PIECE_LIMIT: Duration = Duration::from_mins(2);
+/// A command over there is looked at so often.
+const COMMAND_LOOK: Duration = Duration::from_millis(400);
 /// Profilers take long: so many times what starting, loading and measuring may take.
 const PATIENCE: u32 = 10;
 /// The timeline of the case that was watched last.
@@ -91,17 +94,54 @@ impl<'a> Agent<'a> {
             .map(|_length| ())
     }
 
-    /// Runs one of the program's own commands over there to its end; what it wrote to standard error, which is an error
-    /// where it failed.
-    pub fn command(&mut self, words: Vec<String>, limit: Duration) -> Result<String, String> {
-        match self.ask(AgentRequest::Command { words }, limit)? {
-            AgentReply::Ended {
-                success: true,
-                stderr,
-            } => Ok(stderr),
-            AgentReply::Ended { stderr, .. } => Err(stderr),
-            _ => Err(another_answer()),
+    /// Runs one of the program's own commands over there to its end; what it wrote, which is to standard error and an error
+    /// where it failed. `told` hears each line to standard error as it comes.
+    pub fn command(
+        &mut self,
+        words: Vec<String>,
+        limit: Duration,
+        told: &mut dyn FnMut(&str),
+    ) -> Result<String, String> {
+        let AgentReply::Began(file) = self.ask(AgentRequest::Command { words }, PIECE_LIMIT)?
+        else {
+            return Err(another_answer());
+        };
+        let until = Instant::now() + limit;
+        let mut said: Vec<u8> = Vec::new();
+        let mut n_told = 0;
+        while Instant::now() < until {
+            let reply = self.ask(AgentRequest::Wait, PIECE_LIMIT)?;
+            said.extend(self.piece(&file, said.len() as u64)?);
+            let whole = said
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map_or(0, |at| at + 1);
+            let lines = String::from_utf8_lossy(said.get(n_told..whole).unwrap_or_default());
+            lines.lines().for_each(&mut *told);
+            n_told = n_told.max(whole);
+            match reply {
+                AgentReply::GoesOn => {}
+                AgentReply::Ended {
+                    success: true,
+                    stdout,
+                    ..
+                } => return Ok(stdout),
+                AgentReply::Ended { how, .. } if said.is_empty() => return Err(how),
+                AgentReply::Ended { .. } => return Err(text_of(&said)),
+                _ => return Err(another_answer()),
+            }
         }
+        Err(format!("it took longer than {} min", limit.as_secs() / 60))
+    }
+
+    fn piece(&mut self, file: &Path, from: u64) -> Result<Vec<u8>, String> {
+        let file = file.to_path_buf();
+        let AgentReply::Piece(piece) = self.ask(AgentRequest::Take { file, from }, PIECE_LIMIT)?
+        else {
+            return Err(another_answer());
+        };
+        let piece = STANDARD.decode(piece);
+        piece.map_err(|error| format!("a file came broken: {error}"))
     }
 
     /// A folder of this name below its own; its whole path over there.
@@ -144,15 +184,7 @@ impl<'a> Agent<'a> {
         let mut written = tempfile::NamedTempFile::new_in(folder).map_err(broken)?;
         let mut from = 0;
         loop {
-            let asked = AgentRequest::Take {
-                file: file.to_path_buf(),
-                from,
-            };
-            let AgentReply::Piece(piece) = self.ask(asked, PIECE_LIMIT)? else {
-                return Err(another_answer());
-            };
-            let piece = STANDARD.decode(piece);
-            let piece = piece.map_err(|error| format!("a file came broken: {error}"))?;
+            let piece = self.piece(file, from)?;
             if piece.is_empty() {
                 break;
             }
@@ -168,6 +200,10 @@ impl<'a> Agent<'a> {
         }
         Ok(from)
     }
+}
+
+fn text_of(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).into_owned()
 }
 
 fn another_answer() -> String {
@@ -187,8 +223,17 @@ pub fn guarded(program: &Path) -> io::Result<String> {
 /// Over there: does what it is asked, until its standard input closes.
 pub fn serve(program: &Path) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
+    let mut command = None;
     child::serve(&mut |request| {
         let answer = match request {
+            Request::Agent(AgentRequest::Command { words }) => {
+                let begun = OwnCommand::begin(program, words, folder.path());
+                begun.map(|begun| AgentReply::Began(command.insert(begun).said.clone()))
+            }
+            Request::Agent(AgentRequest::Wait) => match &command {
+                Some(command) => command.wait(),
+                None => Err("no command was begun".to_owned()),
+            },
             Request::Agent(request) => answer(request, program, folder.path()),
             _ => Err("it was asked to measure, which workers do".to_owned()),
         };
@@ -197,6 +242,51 @@ pub fn serve(program: &Path) -> io::Result<()> {
             Err(reason) => Reply::Refused(EngineError::Failed(reason)),
         })
     })
+}
+
+/// One of the program's own commands, on a thread of its own.
+struct OwnCommand {
+    /// The file that its standard error goes into.
+    said: PathBuf,
+    end: Receiver<io::Result<Finished>>,
+}
+
+impl OwnCommand {
+    /// Begins it within the group of this process, so that it ends with that.
+    fn begin(program: &Path, words: Vec<String>, folder: &Path) -> Result<Self, String> {
+        let said = folder.join("said.txt");
+        let made = File::create(&said);
+        made.map_err(|error| format!("{} cannot be written: {error}", said.display()))?;
+        let redirected = ["-c", "exec \"$@\" 2>\"$POWERBAND_SAID\"", "sh"].map(ToOwned::to_owned);
+        let own = [program.display().to_string()].into_iter().chain(words);
+        let words = redirected.into_iter().chain(own);
+        let spec = ProcessSpec::new("/bin/sh")
+            .args(words.collect::<Vec<_>>())
+            .env("POWERBAND_SAID", &said);
+        let (sender, end) = sync_channel(1);
+        let work = move || {
+            let finished = process::run_within_group(&spec).map(|(finished, _)| finished);
+            sender.send(finished).unwrap_or_default();
+        };
+        named("command", work).map_err(|error| error.to_string())?;
+        Ok(Self { said, end })
+    }
+
+    /// Its end, or that it goes on.
+    fn wait(&self) -> Result<AgentReply, String> {
+        match self.end.recv_timeout(COMMAND_LOOK) {
+            Ok(finished) => {
+                let finished = finished.map_err(|error| error.to_string())?;
+                Ok(AgentReply::Ended {
+                    success: finished.success,
+                    how: finished.how,
+                    stdout: finished.stdout,
+                })
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(AgentReply::GoesOn),
+            Err(RecvTimeoutError::Disconnected) => Err("the command has ended already".to_owned()),
+        }
+    }
 }
 
 fn answer(request: AgentRequest, program: &Path, folder: &Path) -> Result<AgentReply, String> {
@@ -212,14 +302,7 @@ fn answer(request: AgentRequest, program: &Path, folder: &Path) -> Result<AgentR
             written.map_err(|error| format!("the timeline cannot be kept: {error}"))?;
             Ok(AgentReply::Watched(Box::new(watched)))
         }
-        AgentRequest::Command { words } => {
-            let spec = ProcessSpec::new(program).args(words);
-            let finished = process::run_within_group(&spec).map_err(|error| error.to_string())?;
-            Ok(AgentReply::Ended {
-                success: finished.0.success,
-                stderr: finished.0.stderr,
-            })
-        }
+        AgentRequest::Command { .. } | AgentRequest::Wait => Err(another_answer()),
         AgentRequest::Folder { name } => {
             let path = below(folder, Path::new(&name))?;
             let made = fs::create_dir_all(&path);

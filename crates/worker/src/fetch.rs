@@ -61,20 +61,65 @@ pub fn install(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(FetchStep),
 ) -> Result<Installed, String> {
-    let python = python
-        .or_else(|| runtimes::python_candidates().into_iter().next())
-        .ok_or("no Python was found, and ONNX Runtime is fetched with its pip; install python3 and pip, or name one with --python")?;
-    let folder = &paths.runtimes;
-    let cannot_make = |error: std::io::Error| format!("cannot make {}: {error}", folder.display());
-    fs::create_dir_all(folder).map_err(cannot_make)?;
-    let wheel = tempfile::Builder::new()
-        .prefix(".download-")
-        .tempdir_in(folder)
-        .map_err(cannot_make)?;
-    download(&python, request, wheel.path(), cancel, progress)?;
+    let folder = scratch(&paths.runtimes)?;
+    download(python, request, folder.path(), cancel, progress)?;
+    install_fetched(paths, program, folder.path(), &request.flavor, progress)
+}
+
+/// The same with a wheel that was fetched before.
+pub fn install_wheel(
+    paths: &Paths,
+    program: &Path,
+    wheel: &Path,
+    flavor: &str,
+    progress: &mut dyn FnMut(FetchStep),
+) -> Result<Installed, String> {
+    let folder = scratch(&paths.runtimes)?;
+    let name = wheel.file_name().unwrap_or_default();
+    fs::copy(wheel, folder.path().join(name))
+        .map_err(|error| format!("{} cannot be read: {error}", wheel.display()))?;
+    install_fetched(paths, program, folder.path(), flavor, progress)
+}
+
+/// A wheel in a folder that goes with this.
+pub struct FetchedWheel {
+    pub path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl FetchedWheel {
+    pub fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// Fetches a wheel with the pip of a Python, to be installed elsewhere.
+pub fn fetch_wheel(
+    python: Option<PathBuf>,
+    request: &InstallRequest,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(FetchStep),
+) -> Result<FetchedWheel, String> {
+    let folder = scratch(&std::env::temp_dir())?;
+    download(python, request, folder.path(), cancel, progress)?;
+    let wheel = install::fetched_wheel(folder.path(), &request.flavor);
+    Ok(FetchedWheel {
+        path: wheel.map_err(|error| with_causes(&error))?,
+        _folder: folder,
+    })
+}
+
+fn install_fetched(
+    paths: &Paths,
+    program: &Path,
+    folder: &Path,
+    flavor: &str,
+    progress: &mut dyn FnMut(FetchStep),
+) -> Result<Installed, String> {
     progress(FetchStep::Unpacking);
-    let runtime = install::unpack(wheel.path(), folder, &request.flavor)
-        .map_err(|error| with_causes(&error))?;
+    let runtime =
+        install::unpack(folder, &paths.runtimes, flavor).map_err(|error| with_causes(&error))?;
     progress(FetchStep::Checking);
     let info = check(program, &runtime)?;
     Ok(Installed {
@@ -83,14 +128,30 @@ pub fn install(
     })
 }
 
-/// Lets pip bring the wheel.
+/// A folder below one that goes with what is done in it.
+fn scratch(folder: &Path) -> Result<tempfile::TempDir, String> {
+    let made = fs::create_dir_all(folder).and_then(|()| {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".download-").tempdir_in(folder)
+    });
+    made.map_err(|error| cannot_make(folder, &error))
+}
+
+fn cannot_make(folder: &Path, error: &std::io::Error) -> String {
+    format!("cannot make {}: {error}", folder.display())
+}
+
+/// Lets the pip of a Python bring the wheel, the first of the usual ones where none is named.
 fn download(
-    python: &Path,
+    python: Option<PathBuf>,
     request: &InstallRequest,
     into: &Path,
     cancel: &CancelToken,
     progress: &mut dyn FnMut(FetchStep),
 ) -> Result<(), String> {
+    let python = &python
+        .or_else(|| runtimes::python_candidates().into_iter().next())
+        .ok_or("no Python was found, and ONNX Runtime is fetched with its pip; install python3 and pip, or name one with --python")?;
     // Said first, so that a request that makes no sense is not answered with what is wrong with pip.
     install::download(python, request, into, false).map_err(|error| with_causes(&error))?;
     let query = install::pip_version_query(python);

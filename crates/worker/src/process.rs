@@ -503,7 +503,7 @@ fn command(spec: &ProcessSpec) -> Command {
     command
 }
 
-pub(crate) fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub fn named(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)

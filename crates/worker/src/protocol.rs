@@ -271,11 +271,13 @@ pub enum Reply {
 pub enum AgentRequest {
     /// Have a case run a few times, watched, and read what was seen.
     Watch(Box<WatchOrder>),
-    /// Run one of the program's own commands to its end.
+    /// Begin one of the program's own commands.
     Command {
         /// Its words.
         words: Vec<String>,
     },
+    /// Wait a moment for its end.
+    Wait,
     /// Make a folder.
     Folder {
         /// Its name.
@@ -304,12 +306,18 @@ pub enum AgentRequest {
 pub enum AgentReply {
     /// To `Watch`.
     Watched(Box<WatchedProfile>),
-    /// To `Command`.
+    /// To `Command`: the file in which its standard error is.
+    Began(PathBuf),
+    /// To `Wait`, where it goes on.
+    GoesOn,
+    /// To `Wait`.
     Ended {
         /// Whether it was successful.
         success: bool,
-        /// What it wrote to standard error.
-        stderr: String,
+        /// How it ended.
+        how: String,
+        /// What it wrote to standard output.
+        stdout: String,
     },
     /// To `Folder`: its whole path.
     Folder(PathBuf),

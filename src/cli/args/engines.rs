@@ -41,6 +41,12 @@ pub(crate) struct InstallArgs {
     /// The machine to install it on: a name of the settings, or a host of ssh [default: this one].
     #[arg(long, value_name = "HOST")]
     pub on: Option<String>,
+    /// Where the machine has no network: fetch it here and send it.
+    #[arg(long, requires = "on")]
+    pub offline: bool,
+    /// Take this wheel, which was fetched before, in place of fetching one.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["version", "python", "on"])]
+    pub wheel: Option<PathBuf>,
     /// Which version [default: the newest that pip offers].
     #[arg(long, value_name = "X.Y.Z")]
     pub version: Option<String>,

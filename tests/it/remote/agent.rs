@@ -121,6 +121,52 @@ fn engines_and_roofs_are_asked_for_over_there() {
 }
 
 #[test]
+fn a_library_is_sent_to_a_machine_without_a_network() {
+    let (Some(library), Some(python)) = (
+        support::component(support::onnxruntime(), "ONNX Runtime"),
+        support::component(support::torch_python(), "Python"),
+    ) else {
+        return;
+    };
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let home = Home::new();
+    // A pip that has one wheel, with the library of these tests.
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    let wheel = "onnxruntime-1.31.0-cp311-cp311-linux_x86_64.whl";
+    let zip = format!(
+        "import sys,zipfile; zipfile.ZipFile(sys.argv[1]+'/{wheel}','w').write('{}','onnxruntime/capi/{name}')",
+        library.display()
+    );
+    let body = format!(
+        "case \"$*\" in *--version*) echo pip 24.0;; *) while [ $# -gt 0 ]; do [ \"$1\" = -d ] && exec {} -c \"{zip}\" \"$2\"; shift; done; exit 1;; esac",
+        python.display()
+    );
+    let pip = home.script("python", &body).display().to_string();
+    let install = ["engines", "install", "onnxruntime", "--on", "box"];
+    let how = ["--offline", "--python", &pip];
+    let run = server.run(&home, &[&install[..], &how[..]].concat());
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(
+        run.err.contains(&format!("Sending {wheel} to box")),
+        "{run:#?}"
+    );
+    assert!(run.out.contains("is installed and loads"), "{run:#?}");
+    let there = support::files(&server.file_path("there/powerband"));
+    assert!(
+        there.iter().any(|path| path.ends_with(name.as_ref())),
+        "{there:?}"
+    );
+    assert!(
+        support::files(&home.path("tmp")).is_empty(),
+        "nothing stays here"
+    );
+    let nowhere = ["engines", "install", "onnxruntime", "--offline"];
+    home.run(&nowhere).fails_saying(&["--on"]);
+}
+
+#[test]
 fn a_profiler_around_the_worker_leaves_nothing_over_there() {
     let Some(server) = Server::start() else {
         return;
@@ -178,6 +224,8 @@ fn why_is_asked_where_the_case_ran() {
     ];
     let run = server.run(&home, &[&ask[..], &how[..]].concat());
     assert_eq!(run.status, Some(0), "{run:#?}");
+    // What it does there is said as it goes.
+    assert!(run.err.contains("ssh:box: rten:cpu,threads=2"), "{run:#?}");
     let document = run.json();
     assert!(document["answer"]["sentence"].is_string(), "{document:#}");
     let path = home.path("w.ron");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::bench::bench;
-use super::server::{Server, on};
+use super::server::{Server, on, program};
 use crate::support::Home;
 
 #[test]
@@ -93,11 +93,46 @@ fn one_machine_under_two_names_is_one_machine() {
     assert_eq!(machines.len(), 1, "{machines:#?}");
     assert_eq!(machines[0]["setups"], json!([0, 1]));
     let said = document["warnings"].to_string();
-    assert!(
-        said.contains(" are one machine, "),
-        "{said}"
-    );
+    assert!(said.contains(" are one machine, "), "{said}");
     // So their rounds are compared as those of one machine are.
     let compared = server.run(&home, &["compare", "a.ron"]).out;
     assert!(!compared.contains("not interleaved"), "{compared}");
+}
+
+#[test]
+fn a_group_of_the_settings_is_every_machine_in_it() {
+    let home = Home::new();
+    let machine = |name: &str, groups: &str| {
+        let program = program();
+        format!(
+            "(name: \"{name}\", via: \"env NODE={name}\", remote_program: \"{program}\", groups: [{groups}])"
+        )
+    };
+    let machines = [
+        machine("north", "\"rack\", \"cold\""),
+        machine("south", "\"rack\""),
+        machine("desk", ""),
+    ];
+    let settings = format!("(machines: [{}])", machines.join(", "));
+    std::fs::create_dir_all(home.path("home")).expect("a folder");
+    home.write("home/settings.ron", settings);
+    let listed = home.run(&["machines"]).out;
+    assert!(listed.contains("in rack, cold"), "{listed}");
+    let names = |on: &[&str]| -> Vec<String> {
+        let mut args = bench("1", ["fake"]);
+        args.extend(on.iter().flat_map(|host| ["--on", host]));
+        let document = home.run(&args).json();
+        let machines = document["machines"].as_array().expect("machines");
+        let names = machines
+            .iter()
+            .map(|one| one["name"].as_str().unwrap_or_default().to_owned());
+        names.collect()
+    };
+    assert_eq!(names(&["rack"]), ["north", "south"]);
+    assert_eq!(names(&["cold", "rack"]), ["north", "south"], "each once");
+    assert_eq!(names(&["de*"]), ["desk"]);
+    let mut args = bench("1", ["fake"]);
+    args.extend(["--on", "warm*"]);
+    home.run(&args)
+        .fails_saying(&["warm*", "no machine or group"]);
 }

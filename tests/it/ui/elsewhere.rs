@@ -160,6 +160,9 @@ fn why_is_asked_on_the_machine_of_the_case() {
         case,
     };
     desk.act(Action::Run(RunAction::Why(pin, None)));
+    desk.step_until("what it does there is said", PATIENCE, |desk| {
+        desk.names().iter().any(|name| name.contains("round 1"))
+    });
     desk.until("the experiments are here", |app| {
         let asked = app.shared.sessions.iter().last();
         asked.is_some_and(|open| open.session.plan.experiments.is_some())

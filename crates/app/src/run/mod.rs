@@ -308,18 +308,18 @@ impl LiveRun {
             self.aside = None;
             // A round ends by its rule; everything else takes as long as it takes.
             let is_round = |step: &RunStep| matches!(step.doing, RunStepKind::Round(_));
-            self.waits_since_ns = step.filter(|step| !is_round(step)).map(|_| at_ns);
+            self.waits_since_ns = step.as_ref().filter(|step| !is_round(step)).map(|_| at_ns);
         }
         if StepFollower::is_pause(event) {
             self.doing = None;
         }
         if let Some(step) = step {
-            self.doing = Some(step.doing);
-            let doing = self.activity_text(step);
+            let doing = self.activity_text(&step);
             match step.case {
                 Some(case) => self.set_current(case, doing),
-                None => self.aside = Some(self.with_setup(step.doing, doing)),
+                None => self.aside = Some(self.with_setup(&step.doing, doing)),
             }
+            self.doing = Some(step.doing);
         }
         self.follow_queue(event);
         match event {
@@ -341,9 +341,9 @@ impl LiveRun {
     }
 
     /// The current activity, with its limit where it is known.
-    fn activity_text(&self, RunStep { case, doing }: RunStep) -> String {
+    fn activity_text(&self, RunStep { case, doing }: &RunStep) -> String {
         if let (RunStepKind::Round(_), Some(case)) = (doing, case) {
-            return self.round_words(case);
+            return self.round_words(*case);
         }
         match (doing, &self.session) {
             (RunStepKind::Phase(Phase::WarmUp), Some(session)) => {
@@ -358,7 +358,7 @@ impl LiveRun {
     }
 
     /// The same with the setup that it is about, where it belongs to no round.
-    fn with_setup(&self, doing: RunStepKind, words: String) -> String {
+    fn with_setup(&self, doing: &RunStepKind, words: String) -> String {
         match (doing.setup(), &self.session) {
             (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
             _ => words,

@@ -51,7 +51,7 @@ impl fmt::Display for CaseFilter {
 }
 
 /// What a run does with a case now, in a word or two.
-fn doing_words(doing: RunStepKind) -> &'static str {
+fn doing_words(doing: &RunStepKind) -> &'static str {
     match doing {
         RunStepKind::Phase(Phase::Start) | RunStepKind::Activity(Activity::Examining { .. }) => {
             "starting"
@@ -66,6 +66,7 @@ fn doing_words(doing: RunStepKind) -> &'static str {
         }
         RunStepKind::Activity(Activity::Profiling { .. }) => "profiling",
         RunStepKind::Activity(Activity::Connecting { .. }) => "connecting",
+        RunStepKind::Activity(Activity::Elsewhere { .. }) => "measuring",
         RunStepKind::Activity(Activity::Queued { .. }) => "queued",
         RunStepKind::Activity(Activity::Waiting { .. }) => "waiting",
         RunStepKind::Activity(Activity::Sending { .. }) => "sending files",
@@ -81,7 +82,7 @@ impl LiveRun {
             Stage::Stopping => "stopping",
             Stage::Saved(_) | Stage::NotSaved(_) => "done",
             Stage::Refused(_) => "refused",
-            Stage::Measuring => match self.doing {
+            Stage::Measuring => match &self.doing {
                 Some(doing) => doing_words(doing),
                 None if self.has_measured() => "between two cases",
                 None => "starting",
@@ -141,7 +142,7 @@ impl LiveRun {
             Outcome::Pending | Outcome::Cancelled if self.is_skipped(case) => {
                 (SKIPPED, Tone::Plain)
             }
-            Outcome::Pending if self.is_active(key) => match (&self.stage, self.doing) {
+            Outcome::Pending if self.is_active(key) => match (&self.stage, &self.doing) {
                 (Stage::Paused, _) => ("paused", Tone::Open),
                 (_, Some(doing)) => (doing_words(doing), Tone::Open),
                 (_, None) => ("measuring", Tone::Open),

@@ -441,6 +441,16 @@ impl App {
         }
     }
 
+    fn has_rounds(&self, id: SessionId) -> bool {
+        let open = self.shared.sessions.get(id);
+        open.is_some_and(|open| {
+            open.session
+                .cases
+                .iter()
+                .any(|case| !case.rounds.is_empty())
+        })
+    }
+
     /// Says how a run ended, with the way to what it brought.
     fn notify_run_over(&mut self, id: SessionId, name: &str, stage: &Stage) {
         let run = self.bench.run.as_ref();
@@ -449,6 +459,10 @@ impl App {
         if let Stage::NotSaved(reason) = stage {
             if close {
                 self.shared.outputs.push(WindowRequest::Show);
+            }
+            if !self.has_rounds(id) {
+                let text = format!("{name} measured nothing: {reason}");
+                return self.shared.notify(NoticeLevel::Trouble, text);
             }
             let save = Action::Sessions(Sessions::SaveAs(id, None));
             return self.shared.notify_with_button(
@@ -463,11 +477,9 @@ impl App {
         }
         let session = self.shared.sessions.get(id).map(|open| &open.session);
         let whole = session.filter(|session| session.completion == Completion::Complete);
-        let has_rounds =
-            |session: &Arc<Session>| session.cases.iter().any(|case| !case.rounds.is_empty());
         let text = match whole {
             Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
-            None if !session.is_some_and(has_rounds) => {
+            None if !self.has_rounds(id) => {
                 let text = format!("{name} was stopped before anything was measured");
                 return self.shared.notify(NoticeLevel::Info, text);
             }

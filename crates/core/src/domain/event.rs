@@ -80,7 +80,7 @@ impl fmt::Display for UploadKind {
 }
 
 /// Something other than a phase of a visit that a run turns to, and that may take long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Activity {
     /// Looking at what the engine makes of a setup's model.
     Examining {
@@ -96,6 +96,13 @@ pub enum Activity {
     Connecting {
         /// Which setup.
         setup: usize,
+    },
+    /// The program on the machine of a setup measures by itself.
+    Elsewhere {
+        /// Which setup.
+        setup: usize,
+        /// What it said last.
+        said: String,
     },
     /// Waiting for the machine of a setup in a scheduler's queue.
     Queued {

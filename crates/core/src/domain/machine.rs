@@ -22,6 +22,8 @@ pub struct NamedMachine {
     pub before: String,
     /// This program over there, where it is not to be sent.
     pub remote_program: String,
+    /// Groups that it belongs to; `--on` takes their names, too.
+    pub groups: Vec<String>,
 }
 
 /// A machine that setups of a session ran on, as it describes itself.

@@ -9,7 +9,7 @@ use crate::domain::event::{Activity, RunEvent};
 use crate::domain::outcome::Phase;
 
 /// What a run does from now on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunStep {
     /// The case whose visit it belongs to; nothing outside visits.
     pub case: Option<CaseKey>,
@@ -18,7 +18,7 @@ pub struct RunStep {
 }
 
 /// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunStepKind {
     /// A phase of a visit.
     Phase(Phase),
@@ -30,15 +30,16 @@ pub enum RunStepKind {
 
 impl RunStepKind {
     /// The setup that it is about, where that is another one than its case's or there is no case.
-    pub fn setup(self) -> Option<usize> {
+    pub fn setup(&self) -> Option<usize> {
         match self {
             Self::Activity(
                 Activity::Examining { setup }
                 | Activity::Comparing { setup }
                 | Activity::Connecting { setup }
+                | Activity::Elsewhere { setup, .. }
                 | Activity::Queued { setup }
                 | Activity::Sending { setup, .. },
-            ) => Some(setup),
+            ) => Some(*setup),
             Self::Activity(Activity::OpeningSmaller { case } | Activity::Profiling { case }) => {
                 Some(case.setup)
             }
@@ -64,6 +65,7 @@ impl fmt::Display for RunStepKind {
                 Activity::ComputingReference => f.write_str("computing the reference's outputs"),
                 Activity::Comparing { .. } => f.write_str("comparing outputs"),
                 Activity::Connecting { .. } => f.write_str("connecting to its machine"),
+                Activity::Elsewhere { said, .. } => f.write_str(said),
                 Activity::Queued { .. } => f.write_str("waiting for a node of the scheduler"),
                 Activity::Sending {
                     what,
@@ -112,7 +114,9 @@ impl StepFollower {
                 Some(self.visited_of(*setup)?),
                 RunStepKind::Phase(Phase::Start),
             ),
-            RunEvent::Turned { activity } => (self.visited, RunStepKind::Activity(*activity)),
+            RunEvent::Turned { activity } => {
+                (self.visited, RunStepKind::Activity(activity.clone()))
+            }
             RunEvent::CaseOpened { case, .. } if self.visited == Some(*case) => {
                 (Some(*case), RunStepKind::Phase(Phase::WarmUp))
             }

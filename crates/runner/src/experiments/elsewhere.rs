@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::agent::{Agent, LONGEST_TIMELINE};
 use crate::prepare::model_files;
@@ -146,7 +146,17 @@ impl ReadyElsewhere {
         let activity = Activity::Connecting { setup: 0 };
         let event = RunEvent::Turned { activity };
         observer(&TimedEvent { at_ns: 0, event }, &session);
-        let measured = self.measured(control.token());
+        let began = Instant::now();
+        let mut told = |line: &str| {
+            let activity = Activity::Elsewhere {
+                setup: 0,
+                said: line.to_owned(),
+            };
+            let event = RunEvent::Turned { activity };
+            let at_ns = began.elapsed().as_nanos() as u64;
+            observer(&TimedEvent { at_ns, event }, &session);
+        };
+        let measured = self.measured(control.token(), &mut told);
         let read = measured.and_then(|path| {
             let opened = session_file::read(&path).map_err(|error| error.to_string())?;
             session = opened.session;
@@ -160,7 +170,7 @@ impl ReadyElsewhere {
         }
     }
 
-    fn measured(&self, stop: &CancelToken) -> Result<PathBuf, String> {
+    fn measured(&self, stop: &CancelToken, told: &mut dyn FnMut(&str)) -> Result<PathBuf, String> {
         let name = &self.machine.name;
         let reached = Reached::reach(&self.machine, &self.place.program, stop, &mut |_| ());
         let mut reached = reached.map_err(|error| format!("{name}: {error}"))?;
@@ -172,17 +182,19 @@ impl ReadyElsewhere {
             words: &self.words,
             to: None,
         };
-        let path = measure(&self.place, &mut reached, wanted, stop);
+        let path = measure(&self.place, &mut reached, wanted, stop, told);
         path.map_err(|reason| format!("{name}: {reason}"))
     }
 }
 
-/// Has them made over there, and saves the session here; returns its path.
+/// Has them made over there, and saves the session here; returns its path. `told` hears each line of the program over
+/// there as it comes.
 pub fn measure(
     place: &Installation,
     reached: &mut Reached,
     wanted: WantedElsewhere<'_>,
     stop: &CancelToken,
+    told: &mut dyn FnMut(&str),
 ) -> Result<PathBuf, String> {
     let model = model_there(place, reached, &wanted, stop)?;
     let setup = setup_there(place, reached, wanted.setup, stop)?;
@@ -194,7 +206,7 @@ pub fn measure(
     let own = ["why", &model, "--setup", &setup, "--force", "--out"].map(ToOwned::to_owned);
     let words = own.into_iter().chain([file.display().to_string()]);
     let words = words.chain(wanted.words.iter().cloned());
-    let said = agent.command(words.collect(), LIMIT);
+    let said = agent.command(words.collect(), LIMIT, told);
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let fetched = scratch.path().join(SESSION);
     // A case that could not be measured is an error over there that left a session all the same.

@@ -100,9 +100,10 @@ impl ActiveRun<'_, '_> {
         Ok(())
     }
 
-    /// The machine that is there already and answers to this name, too, in the same way.
+    /// The machine that is there already and that ssh reaches by this name, too. What a command of the user's reaches is
+    /// what that says.
     fn twin_of(&self, machine: &SetupMachine, reached: &Reached) -> Option<SetupMachine> {
-        if machine.transport.is_scheduled() {
+        if machine.transport.id() != "ssh" {
             return None;
         }
         let way = |one: &SetupMachine| {

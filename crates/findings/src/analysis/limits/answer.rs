@@ -299,6 +299,50 @@ mod tests {
     }
 
     #[test]
+    fn threads_say_little_beside_programs_that_take_the_cores() {
+        let weight = |others_ns| {
+            let mut session = session(&["ort:cpu,threads=2", "ort:cpu,threads=1"], &[1]);
+            session.environment.cpu.threads = 2;
+            for (setup, micros) in [(0, 19_000), (1, 14_000)] {
+                let rounds: Vec<[u64; 10]> =
+                    (0..5).map(|round| [1_000 * (micros + round); 10]).collect();
+                let rounds: Vec<&[u64]> = rounds.iter().map(<[u64; 10]>::as_slice).collect();
+                measure(&mut session, setup, 1, &rounds);
+            }
+            for round in session.cases.iter_mut().flat_map(|case| &mut case.rounds) {
+                round.company = Some(CpuContention {
+                    counted_ns: 100_000_000,
+                    own_ns: 100_000_000,
+                    others_ns,
+                    ..CpuContention::default()
+                });
+            }
+            session.plan.experiments = Some(Experiments {
+                setup: 0,
+                point: Point::of_batch(1),
+                tried: vec![Experiment {
+                    change: ExperimentChange::HalfThreads,
+                    setup: 1,
+                    control: 0,
+                    point: None,
+                }],
+                untried: Vec::new(),
+                budget_s: None,
+            });
+            let answer = ExplainedCase::new(&session, None, &[]).answer.unwrap();
+            let mut weights = answer.weights.iter();
+            let compute = weights.find(|one| one.limit == CaseLimit::Compute);
+            compute.map_or(0.0, |one| one.weight)
+        };
+        let (quiet, crowded) = (weight(0), weight(100_000_000));
+        assert!(quiet < 0.01, "{quiet}: half the threads take no longer");
+        assert!(
+            crowded > 0.15,
+            "{crowded}: so they would where two share one core"
+        );
+    }
+
+    #[test]
     fn a_clock_that_was_lowered_is_said_beside_compute() {
         let mut session = computing(10);
         let usual = answer(&session);

@@ -29,6 +29,11 @@ const COUNTED_NS: u64 = 50_000_000;
 const LEAST_SHARE: f64 = 0.005;
 /// Other programs leave at least this share of the cores: threads share them evenly.
 const MOST_TAKEN: f64 = 0.25;
+/// Every system has so many cores busy with other work, without which nothing would be measured.
+const USUAL_COMPANY: f64 = 0.2;
+/// An effect of the number of threads is unsure by so many times the logarithm of what other programs left: threads that
+/// wait for one that does not run are slower than fewer of them.
+const CROWDED_THREADS: f64 = 1.5;
 
 /// What an answer is made of.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +103,33 @@ impl AnswerSources<'_> {
 
     fn half_threads(&self) -> Option<Effect> {
         let row = self.threads_row()?;
-        Some(self.as_half_threads(row, row.effect?))
+        let effect = self.as_half_threads(row, row.effect?);
+        let crowd = CROWDED_THREADS * self.crowding(row.case).max(self.crowding(row.control));
+        Some(Effect {
+            error: effect.error.hypot(crowd),
+            ..effect
+        })
+    }
+
+    /// How much less of the processor other programs left to the threads of a case, as a logarithm; 0 where they were as
+    /// quiet as they are anywhere.
+    fn crowding(&self, case: CaseKey) -> f64 {
+        let Some(known) = self.session.case(case) else {
+            return 0.0;
+        };
+        let threads = against::threads_of(self.session, case.setup).max(1) as f64;
+        let cores = self.session.environment_of(case.setup).cpu.threads.max(1) as f64;
+        let others = CountedCores::of_case(known).others - USUAL_COMPANY;
+        let left = (cores - others.max(0.0)).max(MOST_TAKEN * cores);
+        (threads / left).max(1.0).ln()
+    }
+
+    /// The same of the case that is asked about.
+    fn own_crowding(&self) -> f64 {
+        let is_on_processor = self.threads().is_some();
+        self.case
+            .filter(|_| is_on_processor)
+            .map_or(0.0, |case| self.crowding(case))
     }
 
     /// An effect of that change as one of half the threads against all of them: where twice as many were tried, these
@@ -175,7 +206,10 @@ impl AnswerSources<'_> {
             });
         }
         let wall_ns = limits.wall.as_ref().map_or(all_ns, |wall| wall.wall_ns);
-        let whole_ns = self.median_ns().unwrap_or(wall_ns) * known_ns / all_ns;
+        // Some of the time was that of other programs: how much, is not known.
+        let crowding = self.own_crowding();
+        let crowded_ns = self.median_ns().unwrap_or(wall_ns) * known_ns / all_ns;
+        let whole_ns = crowded_ns * (-crowding / 2.0).exp();
         let sum = |part: &dyn Fn(&KnownFloor) -> f64| -> f64 { known.iter().map(part).sum() };
         let spread = |part: &dyn Fn(&KnownFloor) -> f64| -> f64 {
             sum(&|node| part(node) * node.time_ns) / known_ns
@@ -191,13 +225,13 @@ impl AnswerSources<'_> {
             };
             Share {
                 share: (low * high).sqrt() / whole_ns,
-                error: spread(&|node| node.floor.spread.memory) + width,
+                error: spread(&|node| node.floor.spread.memory) + width + crowding,
             }
         };
         Some(FloorShares {
             compute: Some(Share {
                 share: sum(&|node| node.floor.compute_ns) / whole_ns,
-                error: spread(&|node| node.floor.spread.compute),
+                error: spread(&|node| node.floor.spread.compute) + crowding,
             }),
             memory: Some(bytes(false)),
             cache: Some(bytes(true)),

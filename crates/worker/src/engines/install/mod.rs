@@ -167,6 +167,12 @@ pub fn download(
         .args([what]))
 }
 
+/// The wheel of a flavor in a folder.
+pub fn fetched_wheel(folder: &Path, flavor: &str) -> Result<PathBuf, InstallError> {
+    let package = self::flavor(flavor)?.package;
+    find_wheel(folder, package).map(|(wheel, _)| wheel)
+}
+
 /// Puts the library of a fetched wheel into the folder of runtimes, over one of the same version and flavor.
 pub fn unpack(
     folder_with_wheel: &Path,
