@@ -22,6 +22,8 @@ const SPEAKS_FOR: f64 = 0.5;
 const SPEAKS_AGAINST: f64 = 0.1;
 /// A limit is explained by its nodes if these take at least this share of the time.
 const LEAST_NODE_SHARE: f64 = 0.5;
+/// Other programs that left so much less of the cores, as a logarithm, are said to be what is in the way.
+const CROWDED: f64 = 0.2;
 /// A bound beyond this says nothing.
 const SAYS_NOTHING: f64 = 1_000.0;
 
@@ -45,7 +47,9 @@ impl AnswerText<'_> {
         let has_floors = evidence
             .floors
             .is_some_and(|floors| floors.compute.is_some());
-        let missing = if !is_here {
+        let missing = if self.sources.own_crowding() > CROWDED {
+            "other programs took much of the cores meanwhile; on a quieter machine experiments would tell them apart"
+        } else if !is_here {
             "what another program recorded does not tell them apart"
         } else if !has_tried && evidence.threads.is_some() {
             "experiments on the case would tell them apart"

@@ -125,7 +125,7 @@ impl AnswerSources<'_> {
     }
 
     /// The same of the case that is asked about.
-    fn own_crowding(&self) -> f64 {
+    pub(super) fn own_crowding(&self) -> f64 {
         let is_on_processor = self.threads().is_some();
         self.case
             .filter(|_| is_on_processor)
