@@ -27,8 +27,8 @@ use powerband_worker::protocol::{
 use powerband_worker::remote::guard;
 use powerband_worker::supervisor::Worker;
 
-/// Bytes of a file in one line.
-const PIECE: u64 = 1 << 20;
+/// Bytes of a file in one line: so many that a slow link is waited for seldom.
+const PIECE: u64 = 8 << 20;
 /// A timeline that is larger is not fetched, in bytes.
 pub const LONGEST_TIMELINE: u64 = 1 << 30;
 /// How long a piece may take.
