@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
         );
     }
     if args.detaching.detach {
-        return detach(context, args, &request);
+        return detach(context, args, &request, None);
     }
     measure_and_save(context, args, request, &target)
 }
@@ -72,8 +72,14 @@ pub(super) fn target(args: &BenchArgs) -> anyhow::Result<SessionTarget> {
 }
 
 /// Submits the run as jobs of Slurm.
-fn detach(context: &Context, args: &BenchArgs, run: &PreparedRun) -> anyhow::Result<ExitCode> {
+fn detach(
+    context: &Context,
+    args: &BenchArgs,
+    run: &PreparedRun,
+    more: Option<&Path>,
+) -> anyhow::Result<ExitCode> {
     let detaching = DetachOptions {
+        more: more.map(std::path::absolute).transpose()?,
         folder: args.detaching.job_folder.clone(),
         tasks: args.detaching.array,
         energy: args.energy,
@@ -121,6 +127,9 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
     let spacing = &mut request.beginning.plan.measure.spacing;
     *spacing = args.spacing.or(*spacing);
+    if args.detaching.detach {
+        return detach(context, args, &request, Some(path));
+    }
     let target = SessionTarget::Again {
         path: path.to_path_buf(),
         stamp,

@@ -186,6 +186,50 @@ fn files_of_a_plan_travel_to_its_jobs_and_are_cleaned_up() {
 }
 
 #[test]
+fn rounds_of_a_job_are_added_to_a_session() {
+    let Some(cluster) = Cluster::start(1) else {
+        return;
+    };
+    let home = Home::new();
+    detach(
+        &cluster,
+        &home,
+        &[&setup("")],
+        &["--batch", "1,2", "--rounds", "2"],
+    );
+    until(&cluster, &home, |jobs| jobs[0]["state"] == "finished");
+    let collected = run(&cluster, &home, &["jobs", "collect"]);
+    let path = |run: &ProgramRun| {
+        let line = run
+            .err
+            .lines()
+            .find_map(|line| line.strip_prefix("Saved to "));
+        line.expect("a path").to_owned()
+    };
+    let first = path(&collected);
+    let more = ["bench", "--more", &first, "--rounds", "3", "--detach"];
+    let began = run(&cluster, &home, &more);
+    assert_eq!(began.status, Some(0), "{began:#?}");
+    let jobs = until(&cluster, &home, |jobs| jobs[0]["state"] == "finished");
+    assert_eq!(jobs[0]["rounds"], 6, "{jobs:#}");
+    let again = run(&cluster, &home, &["jobs", "collect"]);
+    assert_eq!(path(&again), first, "the same file");
+    let session = session_file::read(Path::new(&first))
+        .expect("a session")
+        .session;
+    for case in &session.cases {
+        let numbers: Vec<u32> = case.rounds.iter().map(|round| round.round).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4], "{case:#?}");
+        let begins: Vec<u64> = case.rounds.iter().map(|round| round.started_ns).collect();
+        assert!(begins.is_sorted(), "{begins:?}");
+        assert_eq!(case.outcome.name(), "finished");
+    }
+    assert_eq!(session.machines.len(), 1, "{:#?}", session.machines);
+    assert_eq!(session.sittings.len(), 1);
+    cluster.until_given_back();
+}
+
+#[test]
 fn more_time_than_a_partition_grants_is_refused_with_its_limit() {
     let Some(cluster) = Cluster::start(1) else {
         return;

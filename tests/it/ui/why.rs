@@ -362,8 +362,16 @@ fn a_trace_of_another_machine_is_answered_and_painted() {
 #[test]
 fn networks_of_four_kinds_are_answered_and_painted() {
     let mut album = Album::open();
-    for limit in ["memory", "launch", "serial", "cache"] {
-        let file = format!("tests/fixtures/why/{limit}.ron");
+    let kinds = [
+        ("memory", "memory"),
+        ("launch", "launch"),
+        ("serial", "serial"),
+        ("cache", "cache"),
+        // That of a case on another machine.
+        ("elsewhere", "compute"),
+    ];
+    for (name, limit) in kinds {
+        let file = format!("tests/fixtures/why/{name}.ron");
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let asked = session_file::read(&file).expect("a session").session;
         let mut desk = desk_of(&[asked]);
@@ -376,7 +384,7 @@ fn networks_of_four_kinds_are_answered_and_painted() {
             desk.act(Action::Shell(Shell::Theme(theme)));
             desk.steps(3);
             if let Some(album) = &mut album {
-                album.take(&mut desk, &format!("why-{limit}-{word}"));
+                album.take(&mut desk, &format!("why-{name}-{word}"));
             }
         }
     }

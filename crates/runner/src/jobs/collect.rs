@@ -43,12 +43,20 @@ pub fn collect(
             record.id()
         ));
     }
-    let mut session = Session::from_start(record.beginning.clone());
+    let mut session = begun_session(record)?;
+    let base = RoundsBefore::of_session(&session);
     session.completion = Completion::Complete;
     let mut traces = Vec::new();
     let mut places: Vec<PlaceAndTime> = Vec::new();
     for (number, state) in states.iter().enumerate() {
-        places.extend(take_part(&mut session, record, number, state, &mut traces)?);
+        places.extend(take_part(
+            &mut session,
+            &base,
+            record,
+            number,
+            state,
+            &mut traces,
+        )?);
     }
     if states.len() > 1 {
         session.warnings.push(format!(
@@ -56,11 +64,20 @@ pub fn collect(
             states.len()
         ));
     }
+    for case in &mut session.cases {
+        // Its earlier rounds stand where a job added none.
+        if case.outcome == Outcome::Pending && !case.rounds.is_empty() {
+            case.outcome = Outcome::Finished;
+        }
+    }
     session.warnings.extend(shared_node_text(&places));
     let unwritable =
         |error: &dyn std::fmt::Display| format!("the session cannot be saved: {error}");
-    let path = library::new_path(paths, &session.name, &session.created)
-        .map_err(|error| unwritable(&error))?;
+    let path = match &record.more {
+        Some(path) => path.clone(),
+        None => library::new_path(paths, &session.name, &session.created)
+            .map_err(|error| unwritable(&error))?,
+    };
     for (place, from) in traces {
         let beside = trace_file::path(&path, place);
         if fs::copy(from, &beside).is_ok()
@@ -82,9 +99,76 @@ pub fn collect(
     })
 }
 
+/// The session that the jobs add to: one of its own, or an earlier one whose cases are open again.
+fn begun_session(record: &JobRecord) -> Result<Session, String> {
+    let Some(path) = &record.more else {
+        return Ok(Session::from_start(record.beginning.clone()));
+    };
+    let opened = session_file::read(path).map_err(|error| error.to_string())?;
+    if let Some(version) = opened.newer {
+        return Err(format!(
+            "{} was written by a newer Powerband (session version {version}) and is not written to",
+            path.display()
+        ));
+    }
+    Ok(opened.session.reopened(&record.beginning.created))
+}
+
+/// What a session had before the rounds of its jobs.
+struct RoundsBefore {
+    /// The number of the next round.
+    next_round: u32,
+    elapsed_ns: u64,
+    /// Starts of the worker of each setup.
+    starts: Vec<u32>,
+}
+
+impl RoundsBefore {
+    fn of_session(session: &Session) -> Self {
+        Self {
+            next_round: session.next_round(),
+            elapsed_ns: session.elapsed_ns,
+            starts: (0..session.plan.setups.len())
+                .map(|setup| session.starts_of(setup))
+                .collect(),
+        }
+    }
+
+    /// Numbers rounds and starts of a job after those that were there.
+    fn renumber(&self, case: &mut Case, setup: usize, later_ns: u64) {
+        let starts = self.starts.get(setup).copied().unwrap_or_default();
+        for round in &mut case.rounds {
+            round.round += self.next_round;
+            round.started_ns += later_ns;
+            round.start = round.start.map(|start| start + starts);
+        }
+    }
+
+    /// That the rounds of a job were measured on another kind of machine than those before.
+    fn other_machine(
+        &self,
+        session: &Session,
+        part: &JobPart,
+        now: &Environment,
+    ) -> Option<String> {
+        let setup = *part.setups.first().filter(|_| self.next_round > 0)?;
+        let then = session.environment_of(setup);
+        let is_same = (&then.cpu.model, &then.kernel) == (&now.cpu.model, &now.kernel);
+        (!is_same).then(|| {
+            format!(
+                "Job {} ran on another machine or kernel ({}, kernel {}) than the rounds before, so its rounds were not added.",
+                part.label(),
+                now.cpu.model,
+                now.kernel
+            )
+        })
+    }
+}
+
 /// Takes in what one job measured; where and when it did, where it measured anything.
 fn take_part(
     session: &mut Session,
+    base: &RoundsBefore,
     record: &JobRecord,
     number: usize,
     state: &PartState,
@@ -121,18 +205,25 @@ fn take_part(
     // What was measured on one machine is on one clock: jobs that came to it one after the other follow each other.
     let later_ns = match known_machine(session, &machine) {
         Some(_) => session.elapsed_ns,
-        None => 0,
+        None => base.elapsed_ns,
     };
+    if let Some(warning) = base.other_machine(session, part, &machine.environment) {
+        session.warnings.push(warning);
+        return Ok(Some(place));
+    }
     for mut case in measured.cases {
-        for round in &mut case.rounds {
-            round.started_ns += later_ns;
-        }
         let key = whole_key(case.key(), &part.setups);
+        base.renumber(&mut case, key.setup, later_ns);
         let outcome = ended(case.outcome.clone(), state);
         if let Some(slot) = session.cases.iter_mut().find(|slot| slot.key() == key) {
+            let mut rounds = std::mem::take(&mut slot.rounds);
+            rounds.append(&mut case.rounds);
             *slot = Case {
                 setup: key.setup,
                 outcome,
+                rounds,
+                opening: slot.opening.take().or(case.opening),
+                warm_up: slot.warm_up.take().or(case.warm_up),
                 ..case
             };
         }

@@ -24,6 +24,9 @@ pub struct JobRecord {
     pub beginning: RunStart,
     /// Its jobs, or tasks of arrays, each with its share of the plan.
     pub parts: Vec<JobPart>,
+    /// The session that its rounds are added to; nothing for a session of its own.
+    #[serde(default)]
+    pub more: Option<PathBuf>,
 }
 
 /// A job, or a task of an array, with its share of the plan.

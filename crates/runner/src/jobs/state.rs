@@ -60,7 +60,8 @@ pub fn states_text(states: &[PartState]) -> String {
 /// Rounds of the cases of a run that were measured, and all of them.
 pub fn rounds(record: &JobRecord, states: &[PartState]) -> (usize, usize) {
     let done = states.iter().map(|state| state.rounds_done).sum();
-    (done, rounds_of(&record.beginning.plan))
+    let all = record.parts.iter().map(|part| rounds_of(&part.plan));
+    (done, all.sum())
 }
 
 fn rounds_of(plan: &Plan) -> usize {

@@ -33,6 +33,8 @@ pub struct DetachOptions {
     pub tasks: usize,
     /// Whether each case is measured long enough for its energy.
     pub energy: bool,
+    /// The session that the rounds are added to.
+    pub more: Option<PathBuf>,
 }
 
 /// Setups that ask for the same kind of node.
@@ -84,10 +86,14 @@ pub fn submit(
         folder: folder.clone(),
         beginning: run.beginning.clone(),
         parts: Vec::new(),
+        more: detaching.more.clone(),
     };
     let submit = |record: &mut JobRecord| {
         let program = shared.program(&run.program)?;
-        let plan = shared.plan(&record.beginning.plan)?;
+        let mut plan = shared.plan(&record.beginning.plan)?;
+        if let Some(earlier) = &run.earlier {
+            plan.measure = plan.measure.for_rounds(earlier.rounds);
+        }
         divide(record, &plan, &kinds, tasks, detaching.energy);
         // Jobs may begin before their numbers are known.
         record.write(paths).map_err(unwritable)?;
