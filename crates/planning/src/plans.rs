@@ -7,7 +7,7 @@ use super::engine_options::{self, EngineOptions};
 use super::lengths;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::experiment::{Experiment, Experiments};
+use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::fill::Fill;
 use powerband_core::domain::model::Port;
 use powerband_core::domain::plan::{OptimisationStep, Plan, SetupStyle, TimeLimits};
@@ -59,22 +59,13 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
     // Experiments are on a case of the plan, so their point has the sizes that it has there.
     let of_plan = |point| completed(vec![point]).first().copied().unwrap_or(point);
     let experiments = request.experiments.clone().map(|asked| Experiments {
-        point: of_plan(asked.point),
-        tried: asked
-            .tried
-            .iter()
-            .map(|&tried| Experiment {
-                point: tried.point.map(of_plan),
-                ..tried
-            })
-            .collect(),
         // A number of turns that the user gives is exact, however long it takes.
         budget_s: match (&request.rules, request.rounds) {
             (Some(_), None) => asked.budget_s,
             (None, None) => Some(alternation::budget_s(request.preset)),
             (_, Some(_)) => None,
         },
-        ..asked
+        ..asked.at_points(of_plan)
     });
     let is_of_experiments = request.experiments.is_some();
     let keeps_rules = request.rules.is_some();

@@ -101,7 +101,7 @@ pub fn fetch_wheel(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(FetchStep),
 ) -> Result<FetchedWheel, String> {
-    let folder = scratch(&std::env::temp_dir())?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     download(python, request, folder.path(), cancel, progress)?;
     let wheel = install::fetched_wheel(folder.path(), &request.flavor);
     Ok(FetchedWheel {

@@ -380,6 +380,10 @@ fn networks_of_four_kinds_are_answered_and_painted() {
         let limits: Vec<&str> = answer.limits.iter().map(|limit| limit.title()).collect();
         assert_eq!(limits, [limit], "{answer:?}");
         desk.see("Half the threads take");
+        if name == "elsewhere" {
+            desk.see("By the roofs of ssh:gpu1");
+            desk.see("ort:cpu, batch 1, on ssh:gpu1");
+        }
         for (theme, word) in THEMES {
             desk.act(Action::Shell(Shell::Theme(theme)));
             desk.steps(3);

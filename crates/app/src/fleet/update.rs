@@ -45,7 +45,7 @@ impl CompareDoor {
         self.fleet_tables(shared);
     }
 
-    fn compare_saved_machines(&mut self, shared: &mut Shared) {
+    fn compare_saved_machines(&mut self, shared: &Shared) {
         let wanted = self.fleet.wanted(&shared.sessions);
         let is_new = self.fleet.found.needs(&wanted);
         if wanted.sessions.is_empty() {

@@ -54,6 +54,12 @@ pub fn name(sessions: &OpenSessions, pick: ProfileRef) -> String {
     let Some(open) = sessions.get(pick.session) else {
         return name;
     };
+    let machine = shown
+        .case
+        .and_then(|case| open.session.machine_of(case.setup));
+    if let Some(machine) = machine.filter(|machine| !name.contains(&machine.name)) {
+        name = format!("{name}, on {}", machine.name);
+    }
     let is_alone = picks.iter().all(|other| other.session == pick.session);
     if is_alone || open.session.name == shown.name {
         name

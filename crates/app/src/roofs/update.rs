@@ -46,7 +46,7 @@ impl SettingsDoor {
 
     /// After experiments on a case, measures what that needs, and then what other cases will need; not where the user
     /// ended that before.
-    pub(crate) fn measure_roofs_for(&mut self, setup: Setup, shared: &mut Shared) {
+    pub(crate) fn measure_roofs_for(&mut self, setup: Setup, shared: &Shared) {
         if !self.roofs.is_declined && self.roofs.measuring.is_none() {
             self.begin_roofs(WantedRoofs::Of(setup), shared);
         }
@@ -64,7 +64,7 @@ impl SettingsDoor {
         self.begin_roofs(wanted, shared);
     }
 
-    fn begin_roofs(&mut self, wanted: WantedRoofs, shared: &mut Shared) {
+    fn begin_roofs(&mut self, wanted: WantedRoofs, shared: &Shared) {
         let cancel = CancelToken::default();
         self.roofs.measuring = Some(MeasuringRoofs {
             what: "Looking for engines".to_owned(),

@@ -60,13 +60,14 @@ fn doing_words(doing: &RunStepKind) -> &'static str {
         RunStepKind::Phase(Phase::Open)
         | RunStepKind::Activity(Activity::OpeningSmaller { .. }) => "opening",
         RunStepKind::Phase(Phase::WarmUp) => "warming up",
-        RunStepKind::Phase(Phase::Measure) | RunStepKind::Round(_) => "measuring",
+        RunStepKind::Phase(Phase::Measure)
+        | RunStepKind::Round(_)
+        | RunStepKind::Activity(Activity::Elsewhere { .. }) => "measuring",
         RunStepKind::Activity(Activity::ComputingReference | Activity::Comparing { .. }) => {
             "comparing outputs"
         }
         RunStepKind::Activity(Activity::Profiling { .. }) => "profiling",
         RunStepKind::Activity(Activity::Connecting { .. }) => "connecting",
-        RunStepKind::Activity(Activity::Elsewhere { .. }) => "measuring",
         RunStepKind::Activity(Activity::Queued { .. }) => "queued",
         RunStepKind::Activity(Activity::Waiting { .. }) => "waiting",
         RunStepKind::Activity(Activity::Sending { .. }) => "sending files",

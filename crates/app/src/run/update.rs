@@ -506,7 +506,7 @@ impl App {
             !setup.is_elsewhere() && engine.is_some_and(|engine| engine.is_offered())
         };
         if let Some(setup) = asked.filter(has_roofs).cloned() {
-            self.settings.measure_roofs_for(setup, &mut self.shared);
+            self.settings.measure_roofs_for(setup, &self.shared);
         }
     }
 

@@ -196,6 +196,16 @@ impl Experiments {
         case.point == self.point || tried.any(|tried| self.changed_case(tried) == case)
     }
 
+    /// The same at other points: `of` says which one stands for each.
+    #[must_use]
+    pub fn at_points(mut self, of: impl Fn(Point) -> Point) -> Self {
+        self.point = of(self.point);
+        for tried in &mut self.tried {
+            tried.point = tried.point.map(&of);
+        }
+        self
+    }
+
     /// The points of all cases that take part, the one that is asked about first.
     pub fn points(&self) -> Vec<Point> {
         let changed = self.tried.iter().filter_map(|tried| tried.point);

@@ -1,7 +1,7 @@
 //! One session of what the jobs of a detached run measured, whether they finished or were cut short.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::record::{JobPart, JobRecord};
 use super::state::{self, PartState};
@@ -178,14 +178,7 @@ fn take_part(
         return Ok(None);
     };
     let saved = record.file_of(number, ".ron");
-    let measured = if saved.exists() {
-        let opened = session_file::read(&saved).map_err(|error| error.to_string())?;
-        Some(opened.session)
-    } else {
-        let journal = state::journal(record, number);
-        journal.and_then(|path| journal::recover(&path).ok())
-    };
-    let Some(measured) = measured else {
+    let Some(measured) = measured_session(record, number, &saved)? else {
         let outcome = never_began(state, &fs::read_to_string(&part.log).unwrap_or_default());
         for case in part.plan.cases() {
             let key = whole_key(case, &part.setups);
@@ -211,23 +204,7 @@ fn take_part(
         session.warnings.push(warning);
         return Ok(Some(place));
     }
-    for mut case in measured.cases {
-        let key = whole_key(case.key(), &part.setups);
-        base.renumber(&mut case, key.setup, later_ns);
-        let outcome = ended(case.outcome.clone(), state);
-        if let Some(slot) = session.cases.iter_mut().find(|slot| slot.key() == key) {
-            let mut rounds = std::mem::take(&mut slot.rounds);
-            rounds.append(&mut case.rounds);
-            *slot = Case {
-                setup: key.setup,
-                outcome,
-                rounds,
-                opening: slot.opening.take().or(case.opening),
-                warm_up: slot.warm_up.take().or(case.warm_up),
-                ..case
-            };
-        }
-    }
+    take_cases(session, base, measured.cases, part, state, later_ns);
     for (own, report) in measured.reports.into_iter().enumerate() {
         let slot = part
             .setups
@@ -266,6 +243,48 @@ fn take_part(
     let name = add_machine(session, machine, &part.job);
     take_readings(session, &measured.telemetry, &name, later_ns);
     Ok(Some(place))
+}
+
+/// What a job measured, as it saved it or as far as its journal has it.
+fn measured_session(
+    record: &JobRecord,
+    number: usize,
+    saved: &Path,
+) -> Result<Option<Session>, String> {
+    if saved.exists() {
+        let opened = session_file::read(saved).map_err(|error| error.to_string())?;
+        return Ok(Some(opened.session));
+    }
+    let journal = state::journal(record, number);
+    Ok(journal.and_then(|path| journal::recover(&path).ok()))
+}
+
+/// Adds the rounds of a job's cases to those that are there.
+fn take_cases(
+    session: &mut Session,
+    base: &RoundsBefore,
+    measured: Vec<Case>,
+    part: &JobPart,
+    state: &PartState,
+    later_ns: u64,
+) {
+    for mut case in measured {
+        let key = whole_key(case.key(), &part.setups);
+        base.renumber(&mut case, key.setup, later_ns);
+        let outcome = ended(case.outcome.clone(), state);
+        if let Some(slot) = session.cases.iter_mut().find(|slot| slot.key() == key) {
+            let mut rounds = std::mem::take(&mut slot.rounds);
+            rounds.append(&mut case.rounds);
+            *slot = Case {
+                setup: key.setup,
+                outcome,
+                rounds,
+                opening: slot.opening.take().or(case.opening),
+                warm_up: slot.warm_up.take().or(case.warm_up),
+                ..case
+            };
+        }
+    }
 }
 
 /// Where and when a job measured.

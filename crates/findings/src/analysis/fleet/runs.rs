@@ -67,11 +67,11 @@ pub(super) fn fleet_runs<'a>(sessions: &[NamedSession<'a>]) -> Vec<FleetRun<'a>>
 }
 
 /// The cases of a session, which are these rows, with their machines.
-pub(super) fn session_runs<'a>(
+pub(super) fn session_runs(
     place: usize,
-    (name, session): NamedSession<'a>,
+    (name, session): NamedSession<'_>,
     rows: Vec<CaseRow>,
-) -> Vec<FleetRun<'a>> {
+) -> Vec<FleetRun<'_>> {
     let runs = rows.into_iter().filter_map(|row| {
         let spec = session.plan.setups.get(row.setup)?;
         let reached = session.machine_of(row.setup);

@@ -421,10 +421,14 @@ impl AnswerText<'_> {
         let lines = self.sources.limits.map_or(&[][..], |limits| &limits.lines);
         let is_published =
             !lines.is_empty() && lines.iter().all(|line| line.kind == LineKind::Published);
+        let machine = self.sources.case.and_then(|case| {
+            let machine = self.sources.session.machine_of(case.setup)?;
+            Some(machine.name.as_str())
+        });
         let by = if is_published {
-            "By what is published of the card"
+            "By what is published of the card".to_owned()
         } else {
-            "By the roofs of this machine"
+            format!("By the roofs of {}", machine.unwrap_or("this machine"))
         };
         match (each.as_slice(), floors.compute) {
             ([], Some(_)) => {
