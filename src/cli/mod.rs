@@ -374,10 +374,14 @@ mod tests {
     ];
 
     /// Options that the window has elsewhere, or where a command alone has a use for them.
-    const ELSEWHERE: [(&str, &str); 15] = [
+    const ELSEWHERE: [(&str, &str); 16] = [
         (
             "more",
             "more rounds are asked for beside a verdict that is not settled",
+        ),
+        (
+            "retry",
+            "the plan of a session is run again, or the command tries alone what failed",
         ),
         ("again", "measured again in turns from Compare and History"),
         (

@@ -382,7 +382,10 @@ fn networks_of_four_kinds_are_answered_and_painted() {
         desk.see("Half the threads take");
         if name == "elsewhere" {
             desk.see("By the roofs of ssh:gpu1");
-            desk.see("ort:cpu, batch 1, on ssh:gpu1");
+            let app = desk.app();
+            let looking = app.profile.why.looking.expect("it is shown");
+            let named = powerband_app::why::name(&app.shared.sessions, looking);
+            assert_eq!(named, "ort:cpu, batch 1, on ssh:gpu1");
         }
         for (theme, word) in THEMES {
             desk.act(Action::Shell(Shell::Theme(theme)));
