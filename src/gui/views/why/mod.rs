@@ -101,6 +101,15 @@ fn choices(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action
         let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
         let response = response.response.accessible_name("What is explained");
         response.on_hover_text(why::name(&app.shared.sessions, looking));
+        // Beside the choice, so that nothing below moves when it begins and ends.
+        if let Some(measuring) = &app.settings.roofs.measuring {
+            ui.add_space(space::MEDIUM);
+            let words = label::quiet(ui, "Roofs");
+            words.on_hover_text(
+                "What this machine reaches is measured, for this case and then for others",
+            );
+            super::home_roofs::progress(ui, measuring, actions);
+        }
     });
 }
 
@@ -112,9 +121,6 @@ fn body(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = space::MEDIUM;
     if let Some(answer) = &found.answer {
         answer::cards(ui, answer);
-    }
-    if let Some(measuring) = &app.settings.roofs.measuring {
-        super::home_roofs::progress(ui, measuring, actions);
     }
     if ui.available_width() < NARROW {
         drawings(ui, actions);
