@@ -114,8 +114,7 @@ pub(super) fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
-/// What is being measured, how much of it is done, and its end.
-pub(super) fn progress(ui: &mut Ui, measuring: &MeasuringRoofs, actions: &mut Vec<Action>) {
+fn progress(ui: &mut Ui, measuring: &MeasuringRoofs, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         strip::progress_bar(ui, measuring.share);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

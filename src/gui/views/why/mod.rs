@@ -11,11 +11,12 @@ pub(super) use nodes::sign;
 use eframe::egui::{ComboBox, RichText, Ui};
 
 use crate::gui::icon;
+use crate::gui::shell::strip;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, sketch, tip, waiting};
 use powerband_app::App;
-use powerband_app::action::{Action, RunAction, Sessions, Why};
+use powerband_app::action::{Action, Roofs, RunAction, Sessions, Why};
 use powerband_app::why::{self, WhyResult, WhySubject};
 use powerband_findings::chart::wall_time::WallBar;
 
@@ -104,11 +105,15 @@ fn choices(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action
         // Beside the choice, so that nothing below moves when it begins and ends.
         if let Some(measuring) = &app.settings.roofs.measuring {
             ui.add_space(space::MEDIUM);
-            let words = label::quiet(ui, "Roofs");
-            words.on_hover_text(
-                "What this machine reaches is measured, for this case and then for others",
+            let about = format!(
+                "What this machine reaches is measured, for this case and then for others: {}",
+                measuring.what
             );
-            super::home_roofs::progress(ui, measuring, actions);
+            label::quiet(ui, "Roofs").on_hover_text(about);
+            strip::progress_bar(ui, measuring.share);
+            if button::labelled(ui, Some(icon::STOP), "Stop measuring").clicked() {
+                actions.push(Action::Roofs(Roofs::Stop));
+            }
         }
     });
 }

@@ -285,6 +285,9 @@ const CACHED_OPERANDS: f64 = 0.25;
 
 /// A load that streams memory against one that computes, with its error.
 fn load_likelihood(limit: CaseLimit, effect: Effect, evidence: &Evidence) -> f64 {
+    // No load makes a case faster: what looks so is none.
+    let ln = effect.ln.max(0.0);
+    let effect = Effect { ln, ..effect };
     let likelihood = |ln, width| of_effect(effect, predicted(ln, width));
     match limit {
         // Engines leave a part of the bandwidth alone, which the load takes first.

@@ -246,6 +246,26 @@ fn how_sure_it_is_comes_true() {
 
 /// The figure of the guide: how sure answers are against how often they are right.
 #[test]
+fn a_load_that_seems_to_help_speaks_for_no_limit_of_bytes() {
+    let seen = |times: f64| {
+        let evidence = Evidence {
+            threads: Some(2),
+            streaming: Some(Effect {
+                ln: times.ln(),
+                error: 0.05,
+            }),
+            ..Evidence::default()
+        };
+        let seen = observations(&evidence);
+        let place = |limit| CaseLimit::ALL.iter().position(|one| *one == limit);
+        let of = |limit| seen[0].likelihoods[place(limit).expect("it is weighed")];
+        of(CaseLimit::Memory) / of(CaseLimit::Compute)
+    };
+    assert!(seen(0.78) < 1.0 && seen(1.0) < 1.0, "{}", seen(0.78));
+    assert!(seen(1.4) > 1.0);
+}
+
+#[test]
 fn the_figure_of_the_guide_shows_the_calibration() {
     let answers = drawn_answers(4_000);
     let steps = (3..10).map(|step| f64::from(step) / 10.0);
