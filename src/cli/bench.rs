@@ -80,12 +80,16 @@ fn detach(
 ) -> anyhow::Result<ExitCode> {
     let detaching = DetachOptions {
         more: more.map(std::path::absolute).transpose()?,
+        retries: args.retry.is_some(),
         folder: args.detaching.job_folder.clone(),
         tasks: args.detaching.array,
         energy: args.energy,
     };
     let record = submit::submit(&context.paths, run, &detaching).map_err(anyhow::Error::msg)?;
-    let asks_for_nodes = |machine: &SetupMachine| machine.options.contains_key("exclusive");
+    let asks_for_nodes = |machine: &SetupMachine| {
+        let exclusive = machine.options.get("exclusive");
+        exclusive.is_some_and(|value| value != "off")
+    };
     if detaching.tasks > 1 && !run.machines.values().all(asks_for_nodes) {
         output::note(
             "Tasks of an array may share a node and take time from each other; slurm.exclusive=on in a setup gives each task a node of its own.",

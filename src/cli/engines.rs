@@ -15,6 +15,7 @@ use powerband_findings::analysis::repeat;
 use powerband_planning::engine_options;
 use powerband_planning::engine_options::COMMON_KEYS;
 use powerband_planning::engine_options::OfferedEnvironment;
+use powerband_planning::transport::script::last_line;
 use powerband_runner::agent::Agent;
 use powerband_worker::engines::install::InstallRequest;
 use powerband_worker::engines::{self, Engine, Requirement};
@@ -309,7 +310,9 @@ fn install_there(context: &Context, host: &str, args: &InstallArgs) -> anyhow::R
     }
     let mut note = |line: &str| output::note(&advice_for(&machine, line));
     let said = agent.command(words, INSTALL_LIMIT, &mut note);
-    output::answer(&advice_for(&machine, said.map_err(told)?.trim_end()))?;
+    // All that it said came as it said it.
+    let ended = |said: String| told(last_line(&said).to_owned());
+    output::answer(&advice_for(&machine, said.map_err(ended)?.trim_end()))?;
     Ok(ExitCode::SUCCESS)
 }
 

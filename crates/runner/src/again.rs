@@ -44,47 +44,13 @@ pub fn prepare_again(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
+    use crate::testing::session;
     use powerband_core::domain::again::request_for;
-    use powerband_core::domain::environment::Environment;
-    use powerband_core::domain::event::RunStart;
-    use powerband_core::domain::model::ModelRef;
     use powerband_core::domain::plan::PresetName;
     use powerband_core::domain::point::Point;
     use powerband_core::domain::profile::Tool;
     use powerband_core::domain::session::Session;
-    use powerband_core::domain::setup::Setup;
-    use powerband_planning::plans;
-
-    fn session(name: &str, model: &str, setups: &[&str], batches: &[usize]) -> Session {
-        let setups: Vec<Setup> = setups.iter().map(|spec| spec.parse().unwrap()).collect();
-        let request = RunRequest {
-            points: Some(batches.iter().copied().map(Point::of_batch).collect()),
-            preset: PresetName::Quick,
-            ..RunRequest::new(model)
-        };
-        Session::from_start(RunStart {
-            name: name.to_owned(),
-            // Of another run than each other session.
-            created: name.to_owned(),
-            plan: plans::plan(request, setups, &[], 10.0),
-            model: ModelRef {
-                name: model.to_owned(),
-                file: model.to_owned(),
-                sha256: model.to_owned(),
-                parameters: 1,
-                macs: None,
-                fixed_batch: None,
-            },
-            environment: Environment::default(),
-            made_up: true,
-            warnings: Vec::new(),
-            variants: BTreeMap::new(),
-            roofs: Vec::new(),
-        })
-    }
 
     fn both(before: &Session, after: &Session) -> Result<RunRequest, String> {
         let parts = [before, after].map(SessionPart::all);

@@ -111,11 +111,21 @@ impl<'a> Agent<'a> {
         let mut n_told = 0;
         while Instant::now() < until {
             let reply = self.ask(AgentRequest::Wait, PIECE_LIMIT)?;
-            said.extend(self.piece(&file, said.len() as u64)?);
-            let whole = said
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map_or(0, |at| at + 1);
+            let is_over = !matches!(reply, AgentReply::GoesOn);
+            loop {
+                let piece = self.piece(&file, said.len() as u64)?;
+                let is_last = piece.is_empty() || !is_over;
+                said.extend(piece);
+                if is_last {
+                    break;
+                }
+            }
+            let line_end = said.iter().rposition(|&byte| byte == b'\n');
+            let whole = match line_end {
+                _ if is_over => said.len(),
+                Some(at) => at + 1,
+                None => 0,
+            };
             let lines = String::from_utf8_lossy(said.get(n_told..whole).unwrap_or_default());
             lines.lines().for_each(&mut *told);
             n_told = n_told.max(whole);

@@ -21,6 +21,8 @@ pub mod roofs;
 pub mod run;
 pub mod schedule;
 pub mod shape_trial;
+#[cfg(test)]
+mod testing;
 mod variants;
 mod watched;
 pub mod watching;

@@ -1,6 +1,7 @@
 //! What Slurm is asked about its jobs, and how its answers are read: state, queue, time that is left, and how a job
 //! ended.
 
+use std::env;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::process;
@@ -148,13 +149,21 @@ pub fn time_left(job: &str, cancel: &CancelToken) -> Option<Duration> {
     left_of(&answer, now)
 }
 
-/// Why Slurm never grants the time that a setup asks for, where its partition has a limit below it.
+/// Why Slurm never grants the time that a setup asks for, where its partition has a limit below it. Nothing where an
+/// account, a quality of service or the environment decides.
 pub fn time_refusal(
     partition: &str,
     options: &SchedulerOptions,
     cancel: &CancelToken,
 ) -> Option<String> {
     let asked = options.get("time")?;
+    let partition = options.get("partition").map_or(partition, String::as_str);
+    let mut by_environment = ["SBATCH_PARTITION", "SALLOC_PARTITION"].into_iter();
+    let is_elsewhere =
+        partition.is_empty() && by_environment.any(|name| env::var_os(name).is_some());
+    if is_elsewhere || options.contains_key("qos") || options.contains_key("account") {
+        return None;
+    }
     let query = ProcessSpec::new("sinfo").args(["--noheader", "--format=%P|%l"]);
     let answer = ask(&query, cancel)?;
     let (name, limit) = limit_of(&answer, partition)?;
@@ -194,8 +203,10 @@ fn request_time(text: &str) -> Option<Duration> {
         (_, &[hours, minutes, seconds]) => [hours, minutes, seconds],
         _ => return None,
     };
-    let hours = days.unwrap_or(0) * 24 + hours;
-    Some(Duration::from_secs((hours * 60 + minutes) * 60 + seconds))
+    let hours = days.unwrap_or(0).checked_mul(24)?.checked_add(hours)?;
+    let minutes = hours.checked_mul(60)?.checked_add(minutes)?;
+    let seconds = minutes.checked_mul(60)?.checked_add(seconds)?;
+    Some(Duration::from_secs(seconds))
 }
 
 /// Whether Slurm takes the node for another job: it moves the end of the preempted one to the present.
@@ -368,6 +379,7 @@ mod tests {
             ("1-12:30", Some(2_190)),
             ("1-0:0:60", Some(1_441)),
             ("soon", None),
+            ("999999999999999999", None),
         ] {
             let asked = request_time(text).map(|time| time.as_secs() / 60);
             assert_eq!(asked, minutes, "{text}");

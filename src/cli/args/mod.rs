@@ -195,7 +195,7 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as probably settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals", "array", "job_folder"])]
+    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals"])]
     pub more: Option<PathBuf>,
     /// With --more: try the cases again, too, that crashed, failed or ran out of memory.
     #[arg(long, value_name = "WHICH", value_enum, requires = "more", conflicts_with_all = ["model", "ladder", "again"])]

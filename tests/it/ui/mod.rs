@@ -40,6 +40,7 @@ mod offers;
 mod one_number;
 mod over_controls;
 mod pictures;
+mod pixels;
 mod plan_by_hand;
 mod plan_form;
 mod plan_inputs;

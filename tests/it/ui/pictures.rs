@@ -3,7 +3,6 @@
 //! They are for looking at: `target/pictures/NAME.png`. What a test can tell of them is that something is
 //! on them, that light is not dark, and that the same state is the same picture.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +23,7 @@ use powerband_core::domain::session::Session;
 
 use super::data::{self, SessionSpec, Speed, speed};
 use super::devices;
+use super::pixels::{colours, differing, share_apart};
 use super::{Desk, SIZE, name_of, shelve, write};
 use crate::support::{self, Home};
 
@@ -282,10 +282,6 @@ fn notices(desk: &mut Desk) {
     notices.add(NoticeLevel::Trouble, text, Some(save), soon);
 }
 
-/// What the same letter at another place of the texture may differ by.
-const ROUNDED: u8 = 2;
-/// Drivers smooth edges a little differently: so much of a colour may be different.
-const SEEN: u8 = 48;
 /// A picture of the guide with more different pixels than this share is stale.
 const MOST_APART: f64 = 0.01;
 
@@ -323,9 +319,9 @@ impl Album {
     /// Paints what is on the desk, and looks at it.
     pub(super) fn take(&mut self, desk: &mut Desk, name: &str) -> Screenshot {
         let pixels = self.paint(desk, Some(name));
-        let colours: BTreeSet<&[u8]> = pixels.chunks_exact(4).collect();
-        self.note(colours.len() > 40, name, || {
-            format!("{} colours are all there is", colours.len())
+        let colours = colours(&pixels);
+        self.note(colours > 40, name, || {
+            format!("{colours} colours are all there is")
         });
         for clash in desk.clashes() {
             self.note(false, name, || clash.clone());
@@ -417,25 +413,6 @@ fn misplaced(desk: &Desk) -> Vec<String> {
         }
     }
     faults
-}
-
-/// The share of pixels that look different; all of them where the pictures are of different sizes.
-fn share_apart(a: &[u8], b: &[u8]) -> f64 {
-    if a.len() != b.len() {
-        return 1.0;
-    }
-    let pixels = a.chunks_exact(4).zip(b.chunks_exact(4));
-    let differ = |(a, b): &(&[u8], &[u8])| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > SEEN);
-    pixels.filter(differ).count() as f64 / (a.len() / 4).max(1) as f64
-}
-
-/// The first and the last pixel at which two pictures of the same thing differ by more than was rounded: as
-/// fonts' texture grows, letters in it stand at other fractions of it.
-fn differing(a: &[u8], b: &[u8]) -> Option<(usize, usize)> {
-    let differs = |(a, b): (&u8, &u8)| a.abs_diff(*b) > ROUNDED;
-    let first = a.iter().zip(b).position(differs)?;
-    let last = a.iter().zip(b).rposition(differs)?;
-    Some((first / 4, last / 4))
 }
 
 pub(super) const THEMES: [(Theme, &str); 2] = [(Theme::Dark, "dark"), (Theme::Light, "light")];

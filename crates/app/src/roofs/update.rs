@@ -72,26 +72,31 @@ impl SettingsDoor {
             cancel: cancel.clone(),
         });
         let (place, backend) = (shared.place.clone(), Arc::clone(&shared.backend));
+        let stopped = cancel.clone();
         let broken =
             |door: &mut Self, why, shared: &mut Shared| door.roofs_not_measured(Some(why), shared);
         shared.jobs.spawn_or_for("roofs", broken, move |outlet| {
             let measured = work::measure(&place, &*backend, &wanted, &cancel, outlet);
             outlet.send_to(move |door: &mut Self, shared| match measured {
-                Ok(Some(roofs)) => door.roofs_measured(roofs, &wanted, shared),
+                Ok(Some(roofs)) => {
+                    let is_of_case = matches!(wanted, WantedRoofs::Of(_));
+                    let goes_on = is_of_case && !stopped.is_cancelled();
+                    door.roofs_measured(roofs, goes_on, shared);
+                }
                 Ok(None) => door.roofs_not_measured(None, shared),
                 Err(reason) => door.roofs_not_measured(Some(reason), shared),
             });
         });
     }
 
-    fn roofs_measured(&mut self, now: RoofsNow, wanted: &WantedRoofs, shared: &mut Shared) {
+    /// Keeps what was measured; goes on with what other cases need, where that is wanted and nothing runs beside it.
+    fn roofs_measured(&mut self, now: RoofsNow, goes_on: bool, shared: &mut Shared) {
         self.roofs.measuring = None;
         self.roofs.kept = Some(now.all);
-        let is_of_case = matches!(wanted, WantedRoofs::Of(_));
         if now.is_new {
             shared.follow_ups.push_back(FollowUp::RoofsChanged);
         }
-        if is_of_case {
+        if goes_on && !shared.is_running {
             return self.begin_roofs(WantedRoofs::Missing, shared);
         }
         self.roofs.stale.clear();

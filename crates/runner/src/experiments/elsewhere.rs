@@ -206,7 +206,13 @@ pub fn measure(
     let own = ["why", &model, "--setup", &setup, "--force", "--out"].map(ToOwned::to_owned);
     let words = own.into_iter().chain([file.display().to_string()]);
     let words = words.chain(wanted.words.iter().cloned());
-    let said = agent.command(words.collect(), LIMIT, told);
+    let mut heard = String::new();
+    let mut hear = |line: &str| {
+        heard.push_str(line);
+        heard.push('\n');
+        told(line);
+    };
+    let said = agent.command(words.collect(), LIMIT, &mut hear);
     let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
     let fetched = scratch.path().join(SESSION);
     // A case that could not be measured is an error over there that left a session all the same.
@@ -216,7 +222,7 @@ pub fn measure(
         (Err(said), Err(_)) => return Err(last_lines(said)),
     };
     if length == 0 {
-        return Err(last_lines(&said.unwrap_or_else(|said| said)));
+        return Err(last_lines(&heard));
     }
     let opened = session_file::read(&fetched).map_err(|error| error.to_string())?;
     let mut session = opened.session;

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::record::{JobPart, JobRecord};
+use super::rounds_before::{RoundsBefore, save_apart};
 use super::state::{self, PartState};
-use powerband_core::base::clock;
 use powerband_core::base::paths::Paths;
+use powerband_core::base::{clock, humanize};
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::machine::RemoteMachine;
@@ -43,13 +44,13 @@ pub fn collect(
             record.id()
         ));
     }
-    let mut session = begun_session(record)?;
-    let base = RoundsBefore::of_session(&session);
+    let (mut session, base) = begun_session(record)?;
     session.completion = Completion::Complete;
     let mut traces = Vec::new();
     let mut places: Vec<PlaceAndTime> = Vec::new();
     for (number, state) in states.iter().enumerate() {
         places.extend(take_part(
+            paths,
             &mut session,
             &base,
             record,
@@ -99,10 +100,12 @@ pub fn collect(
     })
 }
 
-/// The session that the jobs add to: one of its own, or an earlier one whose cases are open again.
-fn begun_session(record: &JobRecord) -> Result<Session, String> {
+/// The session that the jobs add to: one of its own, or an earlier one whose cases are open again; and what it had.
+fn begun_session(record: &JobRecord) -> Result<(Session, RoundsBefore), String> {
     let Some(path) = &record.more else {
-        return Ok(Session::from_start(record.beginning.clone()));
+        let session = Session::from_start(record.beginning.clone());
+        let base = RoundsBefore::of_session(&session);
+        return Ok((session, base));
     };
     let opened = session_file::read(path).map_err(|error| error.to_string())?;
     if let Some(version) = opened.newer {
@@ -111,62 +114,20 @@ fn begun_session(record: &JobRecord) -> Result<Session, String> {
             path.display()
         ));
     }
-    Ok(opened.session.reopened(&record.beginning.created))
-}
-
-/// What a session had before the rounds of its jobs.
-struct RoundsBefore {
-    /// The number of the next round.
-    next_round: u32,
-    elapsed_ns: u64,
-    /// Starts of the worker of each setup.
-    starts: Vec<u32>,
-}
-
-impl RoundsBefore {
-    fn of_session(session: &Session) -> Self {
-        Self {
-            next_round: session.next_round(),
-            elapsed_ns: session.elapsed_ns,
-            starts: (0..session.plan.setups.len())
-                .map(|setup| session.starts_of(setup))
-                .collect(),
-        }
+    let mut session = opened.session;
+    let mut base = RoundsBefore::of_session(&session);
+    if record.retries {
+        let retried = session.cases.iter();
+        let retried = retried.filter(|case| case.outcome.may_be_retried());
+        base.retried = retried.map(Case::key).collect();
+        session.retry_failed();
     }
-
-    /// Numbers rounds and starts of a job after those that were there.
-    fn renumber(&self, case: &mut Case, setup: usize, later_ns: u64) {
-        let starts = self.starts.get(setup).copied().unwrap_or_default();
-        for round in &mut case.rounds {
-            round.round += self.next_round;
-            round.started_ns += later_ns;
-            round.start = round.start.map(|start| start + starts);
-        }
-    }
-
-    /// That the rounds of a job were measured on another kind of machine than those before.
-    fn other_machine(
-        &self,
-        session: &Session,
-        part: &JobPart,
-        now: &Environment,
-    ) -> Option<String> {
-        let setup = *part.setups.first().filter(|_| self.next_round > 0)?;
-        let then = session.environment_of(setup);
-        let is_same = (&then.cpu.model, &then.kernel) == (&now.cpu.model, &now.kernel);
-        (!is_same).then(|| {
-            format!(
-                "Job {} ran on another machine or kernel ({}, kernel {}) than the rounds before, so its rounds were not added.",
-                part.label(),
-                now.cpu.model,
-                now.kernel
-            )
-        })
-    }
+    Ok((session.reopened(&record.beginning.created), base))
 }
 
 /// Takes in what one job measured; where and when it did, where it measured anything.
 fn take_part(
+    paths: &Paths,
     session: &mut Session,
     base: &RoundsBefore,
     record: &JobRecord,
@@ -180,14 +141,15 @@ fn take_part(
     let saved = record.file_of(number, ".ron");
     let Some(measured) = measured_session(record, number, &saved)? else {
         let outcome = never_began(state, &fs::read_to_string(&part.log).unwrap_or_default());
-        for case in part.plan.cases() {
-            let key = whole_key(case, &part.setups);
-            set_outcome(session, key, outcome.clone());
-        }
+        let cases = part.plan.cases().into_iter().map(|key| Case {
+            outcome: outcome.clone(),
+            ..Case::pending(key)
+        });
+        take_cases(session, base, cases.collect(), part, state, 0);
         return Ok(None);
     };
     let mut machine = machine_of_part(record, number, part, &measured.environment);
-    machine.roofs = measured.roofs;
+    machine.roofs.clone_from(&measured.roofs);
     let began_s = clock::unix_seconds(&measured.created).unwrap_or_default();
     let place = PlaceAndTime {
         job: part.label(),
@@ -200,7 +162,8 @@ fn take_part(
         Some(_) => session.elapsed_ns,
         None => base.elapsed_ns,
     };
-    if let Some(warning) = base.other_machine(session, part, &machine.environment) {
+    if base.is_other_machine(part, &machine.environment) {
+        let warning = save_apart(paths, record, part, measured, machine)?;
         session.warnings.push(warning);
         return Ok(Some(place));
     }
@@ -225,6 +188,10 @@ fn take_part(
         .extend(judged.map(|(own, one)| (whole(own), one)));
     for mut profile in measured.profiles {
         profile.case = profile.case.map(|case| whole_key(case, &part.setups));
+        let mut known = session.profiles.iter();
+        if profile.case.is_some() && known.any(|known| known.case == profile.case) {
+            continue;
+        }
         profile.began_ns = profile.began_ns.map(|began_ns| began_ns + later_ns);
         let trace = profile.trace_file.take();
         let trace = trace.and_then(|name| trace_file::found(Some(&saved), &name));
@@ -259,7 +226,8 @@ fn measured_session(
     Ok(journal.and_then(|path| journal::recover(&path).ok()))
 }
 
-/// Adds the rounds of a job's cases to those that are there.
+/// Adds the rounds of a job's cases to those that are there. A case that was closed before stays as it is; one to which
+/// the job added nothing keeps its rounds, and a warning says why.
 fn take_cases(
     session: &mut Session,
     base: &RoundsBefore,
@@ -268,22 +236,38 @@ fn take_cases(
     state: &PartState,
     later_ns: u64,
 ) {
+    let mut nothing_added: Vec<Outcome> = Vec::new();
     for mut case in measured {
         let key = whole_key(case.key(), &part.setups);
         base.renumber(&mut case, key.setup, later_ns);
         let outcome = ended(case.outcome.clone(), state);
-        if let Some(slot) = session.cases.iter_mut().find(|slot| slot.key() == key) {
-            let mut rounds = std::mem::take(&mut slot.rounds);
-            rounds.append(&mut case.rounds);
-            *slot = Case {
-                setup: key.setup,
-                outcome,
-                rounds,
-                opening: slot.opening.take().or(case.opening),
-                warm_up: slot.warm_up.take().or(case.warm_up),
-                ..case
-            };
+        let mut slots = session.cases.iter_mut();
+        let slot = slots.find(|slot| slot.key() == key && slot.outcome == Outcome::Pending);
+        let Some(slot) = slot else {
+            continue;
+        };
+        if case.rounds.is_empty() && !slot.rounds.is_empty() && !base.retried.contains(&key) {
+            nothing_added.push(outcome);
+            continue;
         }
+        let mut rounds = std::mem::take(&mut slot.rounds);
+        rounds.append(&mut case.rounds);
+        *slot = Case {
+            setup: key.setup,
+            outcome,
+            rounds,
+            opening: slot.opening.take().or(case.opening),
+            warm_up: slot.warm_up.take().or(case.warm_up),
+            ..case
+        };
+    }
+    if let Some(outcome) = nothing_added.first() {
+        session.warnings.push(format!(
+            "Job {} added no rounds to {} ({}).",
+            part.label(),
+            humanize::pluralised(nothing_added.len() as u64, "case"),
+            outcome.short_cause()
+        ));
     }
 }
 
@@ -417,12 +401,6 @@ fn whole_key(case: CaseKey, setups: &[usize]) -> CaseKey {
     }
 }
 
-fn set_outcome(session: &mut Session, key: CaseKey, outcome: Outcome) {
-    if let Some(case) = session.cases.iter_mut().find(|case| case.key() == key) {
-        case.outcome = outcome;
-    }
-}
-
 /// A case that the job left open ended as the job did.
 fn ended(outcome: Outcome, state: &PartState) -> Outcome {
     // Slurm sends its signals to the workers of a job as well.
@@ -467,6 +445,67 @@ fn never_began(state: &PartState, log: &str) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::jobs::record::testing::part;
+    use crate::testing::session;
+    use powerband_core::domain::case::Round;
+    use powerband_core::domain::point::Point;
+
+    #[test]
+    fn a_job_that_measured_nothing_takes_nothing_away() {
+        let case = |setup, outcome, rounds| Case {
+            outcome,
+            rounds: vec![Round::default(); rounds],
+            ..Case::pending(CaseKey {
+                setup,
+                point: Point::of_batch(1),
+            })
+        };
+        let mut session = session("first", "net.onnx", &["fake", "fake", "fake"], &[1]);
+        session.cases = vec![
+            case(0, Outcome::Pending, 3),
+            case(
+                1,
+                Outcome::OutOfMemory {
+                    reason: String::new(),
+                },
+                0,
+            ),
+            case(2, Outcome::Pending, 3),
+        ];
+        let base = RoundsBefore::of_session(&session);
+        let lost = Outcome::Lost {
+            phase: Phase::Start,
+            reason: "the node went away".to_owned(),
+        };
+        let measured = vec![
+            case(0, lost.clone(), 0),
+            case(1, Outcome::Finished, 2),
+            case(2, Outcome::Finished, 2),
+        ];
+        let state = PartState {
+            word: "finished",
+            detail: String::new(),
+            is_alive: false,
+            end: None,
+            rounds_done: 2,
+        };
+        take_cases(&mut session, &base, measured, &part(&[0, 1, 2]), &state, 0);
+        let rounds: Vec<usize> = session.cases.iter().map(|case| case.rounds.len()).collect();
+        assert_eq!(rounds, [3, 0, 5]);
+        assert_eq!(
+            session.cases[0].outcome,
+            Outcome::Pending,
+            "its rounds stand"
+        );
+        assert!(session.cases[1].outcome.is_trouble(), "it was closed");
+        let [warning] = &session.warnings[..] else {
+            panic!("{:?}", session.warnings);
+        };
+        assert!(
+            warning.starts_with("Job 17 added no rounds to 1 case ("),
+            "{warning}"
+        );
+    }
 
     #[test]
     fn jobs_that_share_a_node_at_the_same_time_are_named() {

@@ -6,6 +6,7 @@
 
 pub mod collect;
 pub mod record;
+mod rounds_before;
 pub mod shared_folder;
 pub mod state;
 pub mod submit;

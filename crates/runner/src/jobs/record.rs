@@ -27,6 +27,9 @@ pub struct JobRecord {
     /// The session that its rounds are added to; nothing for a session of its own.
     #[serde(default)]
     pub more: Option<PathBuf>,
+    /// Whether cases of that session that ended badly are tried again.
+    #[serde(default)]
+    pub retries: bool,
 }
 
 /// A job, or a task of an array, with its share of the plan.
@@ -138,5 +141,24 @@ pub fn find(paths: &Paths, id: &str) -> Result<JobRecord, String> {
         (Some(_), false) => Err(format!(
             "several detached runs have the number {id}; give the name of its folder"
         )),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::*;
+    use crate::testing::session;
+
+    /// A job that measures these setups.
+    pub(in crate::jobs) fn part(setups: &[usize]) -> JobPart {
+        JobPart {
+            job: "17".to_owned(),
+            task: None,
+            machine: "slurm".to_owned(),
+            setups: setups.to_vec(),
+            plan: session("part", "net.onnx", &["fake"], &[1]).plan,
+            energy: false,
+            log: PathBuf::new(),
+        }
     }
 }

@@ -57,14 +57,14 @@ impl<'a> SharedFolder<'a> {
             .as_mut()
             .and_then(|judging| judging.samples.as_mut())
         {
-            *samples = self.file(samples)?;
+            *samples = self.samples(samples)?;
         }
         for setup in &mut plan.setups {
             if let Some(model) = setup.options.get_mut(MODEL_KEY) {
                 *model = self.model(model)?;
             }
             if let Some(samples) = setup.options.get_mut(CALIBRATION_KEY) {
-                *samples = self.file(samples)?;
+                *samples = self.samples(samples)?;
             }
         }
         Ok(plan)
@@ -81,6 +81,17 @@ impl<'a> SharedFolder<'a> {
         let to = own.join(model.path.file_name().unwrap_or_default());
         self.copy(&model.path, &to)?;
         Ok(to.display().to_string())
+    }
+
+    /// Samples: a file of numbers, or what refers to files beside it and stays where it is (a folder, a list).
+    fn samples(&self, name: &str) -> Result<String, String> {
+        let path = Path::new(name);
+        let is_list = path.extension().is_some_and(|end| end == "csv");
+        if !(is_list || path.is_dir()) {
+            return self.file(name);
+        }
+        let absolute = std::path::absolute(path).map_err(|error| unreadable(path, &error))?;
+        Ok(absolute.display().to_string())
     }
 
     /// A file of numbers, which keeps its ending.
@@ -114,9 +125,12 @@ fn unreadable(file: &Path, error: &io::Error) -> String {
 
 /// What lies in the shared folder of the data folder with its bytes, and removes it, where no detached run needs it any
 /// more.
+///
+/// Nothing else is in the folder of jobs then: no record, and no run that is being submitted.
 pub fn remove_sent(paths: &Paths) -> io::Result<Vec<(PathBuf, u64)>> {
-    let folder = record::folder(paths).join(SENT);
-    if !folder.exists() || !record::all(paths).is_empty() {
+    let jobs = record::folder(paths);
+    let folder = jobs.join(SENT);
+    if !folder.exists() || fs::read_dir(jobs)?.count() > 1 {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();

@@ -35,6 +35,8 @@ pub struct DetachOptions {
     pub energy: bool,
     /// The session that the rounds are added to.
     pub more: Option<PathBuf>,
+    /// Whether its cases that ended badly are tried again.
+    pub retries: bool,
 }
 
 /// Setups that ask for the same kind of node.
@@ -87,6 +89,7 @@ pub fn submit(
         beginning: run.beginning.clone(),
         parts: Vec::new(),
         more: detaching.more.clone(),
+        retries: detaching.retries,
     };
     let submit = |record: &mut JobRecord| {
         let program = shared.program(&run.program)?;
