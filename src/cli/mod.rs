@@ -13,6 +13,7 @@ mod devices;
 mod engines;
 mod export;
 mod fleet;
+mod gate;
 mod heartbeat;
 mod history;
 mod home;
@@ -27,6 +28,7 @@ mod output;
 mod progress;
 mod recover;
 mod remote;
+mod repeat;
 mod report;
 mod roofs;
 mod show;
@@ -282,6 +284,8 @@ fn dispatch(args: Args) -> anyhow::Result<CliOutcome> {
             _ => bench::run(&context, &args),
         },
         Some(Command::Compare(args)) => compare::run(&context, &args),
+        Some(Command::Gate(args)) => gate::run(&context, &args),
+        Some(Command::Repeat(args)) => repeat::run(&context, &args),
         Some(Command::Journey(args)) => journey::run(&args),
         Some(Command::Import(args)) => import::run(&context, &args),
         Some(Command::Kernels(args)) => kernels::run(&context, &args),

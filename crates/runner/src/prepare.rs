@@ -115,6 +115,7 @@ pub fn prepare(place: &Installation, request: &RunRequest) -> Result<PreparedRun
             ..watch
         }),
         job: None,
+        settling: None,
     })
 }
 

@@ -3,6 +3,7 @@
 pub mod changes_tally;
 mod edit;
 pub mod examples;
+pub mod gate_plan;
 mod head;
 pub mod installation;
 pub mod journal;

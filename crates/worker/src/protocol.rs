@@ -25,7 +25,7 @@ use powerband_core::schedule::warm_up::WarmUpLimit;
 use powerband_planning::engine_options::EngineInfo;
 
 /// Raised whenever a line changes its meaning. Both sides must have the same.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 2;
 
 /// The longest line that is read: beyond it a worker counts as garbled.
 pub const LONGEST_LINE: usize = 16 << 20;

@@ -3,11 +3,13 @@
 mod detail;
 mod engines;
 mod fleet;
+mod gate;
 mod inputs;
 mod jobs;
 mod machines;
 mod out;
 mod point;
+mod repeat;
 mod roofs;
 mod why;
 
@@ -18,6 +20,7 @@ use clap::{Parser, Subcommand};
 pub(super) use detail::Detail;
 pub(super) use engines::{EnginesArgs, EnginesCommand, InstallArgs};
 pub(super) use fleet::FleetArgs;
+pub(crate) use gate::{GateArgs, time as gate_time};
 pub(crate) use inputs::InputArgs;
 pub(super) use jobs::{DetachArgs, JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
@@ -28,6 +31,7 @@ use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_core::domain::spacing::Spacing;
 use powerband_devices::version;
 use powerband_onnx::rewrite::Precision;
+pub(super) use repeat::RepeatArgs;
 pub(super) use roofs::RoofsArgs;
 pub(crate) use why::WhyArgs;
 
@@ -67,6 +71,10 @@ pub(super) enum Command {
     Bench(Box<BenchArgs>),
     /// Did it get faster? Compare two sessions, or the setups of one.
     Compare(CompareArgs),
+    /// Did a change make it slower? Measure two setups, commands or commits in turns until that is settled.
+    Gate(Box<GateArgs>),
+    /// Measure the plan of a session again here: is it reproduced, faster or slower?
+    Repeat(RepeatArgs),
     /// Show the optimisation steps of a session: what each one gained and what it cost.
     #[command(visible_alias = "steps")]
     Journey(JourneyArgs),

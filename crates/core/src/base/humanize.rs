@@ -240,7 +240,7 @@ pub fn decimal(value: u64) -> String {
     }
 }
 
-/// A time written by a person, in nanoseconds: `250ns`, `1.2 ms`, `3s`.
+/// A time written by a person, in nanoseconds: `250ns`, `1.2 ms`, `3s`, `5min`.
 pub fn parse_duration_ns(text: &str) -> Option<f64> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_alphabetic())?;
@@ -250,6 +250,7 @@ pub fn parse_duration_ns(text: &str) -> Option<f64> {
         "us" | "µs" | "μs" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
+        "min" => 6e10,
         _ => return None,
     };
     let number: f64 = number.trim().parse().ok()?;

@@ -92,6 +92,9 @@ pub struct MeasureRule {
     /// How far its rounds lie apart; plans of earlier builds do not say it, and their rounds follow one another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spacing: Option<Spacing>,
+    /// Whether rounds are added beyond the planned ones until comparisons are settled: they are looked at after each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub until_settled: bool,
 }
 
 /// When a case counts as warm.
@@ -420,6 +423,7 @@ impl MeasureRule {
             max_samples: share(self.max_samples),
             target_ci95_rel: None,
             spacing: self.spacing,
+            until_settled: false,
         }
     }
 
@@ -441,6 +445,7 @@ impl MeasureRule {
                 max_samples: 20_000,
                 target_ci95_rel: None,
                 spacing: Some(Spacing::USUAL),
+                until_settled: false,
             },
             PresetName::Standard => Self {
                 rounds: 5,
@@ -450,6 +455,7 @@ impl MeasureRule {
                 max_samples: 20_000,
                 target_ci95_rel: Some(0.01),
                 spacing: Some(Spacing::USUAL),
+                until_settled: false,
             },
             PresetName::Publish => Self {
                 rounds: 6,
@@ -459,6 +465,7 @@ impl MeasureRule {
                 max_samples: 100_000,
                 target_ci95_rel: Some(0.01),
                 spacing: Some(Spacing::USUAL),
+                until_settled: false,
             },
         }
     }

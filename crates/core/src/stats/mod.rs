@@ -13,6 +13,7 @@ pub mod percentiles;
 pub mod prediction;
 pub mod ranking;
 pub mod ratio;
+pub mod sequential;
 pub mod session_spread;
 pub mod share;
 pub mod signed_rank;

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng as _;
 
 use super::ratio::Estimate;
-use super::student;
+use super::sequential::Look;
 use crate::base::humanize;
 
 /// Numbers of rounds of which one is proposed.
@@ -87,7 +87,8 @@ fn probability(
     let of_old = ChiSquared::new(freedom).ok()?;
     let of_new = ChiSquared::new(k - 1.0).ok()?;
     let all = n + k;
-    let t = student::t975(all - 1.0);
+    let kept = Look::Later.freedom(all as u32);
+    let t = Look::Later.reach(kept);
     let later = estimate.after(estimate.rounds + more);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let mut settled = 0_u32;
@@ -102,7 +103,7 @@ fn probability(
         let then = Estimate {
             ln: (n * estimate.ln + k * new_mean) / all,
             error: (new_squares / (all - 1.0) / all).sqrt(),
-            freedom: all - 1.0,
+            freedom: kept,
             ..later
         };
         settled += u32::from(is_settled(&then, t * then.error));
@@ -134,6 +135,7 @@ mod tests {
             starts: rounds.len() as u32,
             apart: None,
             spread: 0.0,
+            look: Look::Planned,
         }
     }
 
@@ -151,11 +153,14 @@ mod tests {
             if is_settled(&now, now.half_width()) {
                 continue;
             }
-            let Some(probability) = probability(&now, 10, &is_settled) else {
+            let Some(probability) = probability(&now, 30, &is_settled) else {
                 continue;
             };
-            rounds.extend((0..10).map(|_| truth + scatter * normal()));
-            let then = estimate(&rounds);
+            rounds.extend((0..30).map(|_| truth + scatter * normal()));
+            let then = Estimate {
+                look: Look::Later,
+                ..estimate(&rounds)
+            };
             let quarter = &mut quarters[((probability * 4.0) as usize).min(3)];
             quarter.0 += 1;
             quarter.1 += probability;
@@ -217,7 +222,7 @@ mod tests {
         );
         let close = Estimate {
             ln: 0.03,
-            error: 0.008,
+            error: 0.004,
             ..open
         };
         assert_eq!(

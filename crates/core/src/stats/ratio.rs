@@ -4,8 +4,8 @@
 //! Rounds in which both cases had their turn are paired: what slowed the machine down for the whole
 //! round drops out. Rounds of one start of a worker are not independent either, because a process is a draw
 //! too: its memory lies where it lies. The unit is therefore the start: the mean of the logarithms of its rounds'
-//! ratios. The estimate is the mean of the starts, its 95 % interval is Student's: the textbook's paired t interval,
-//! on logarithms so that a ratio and its inverse are treated alike. Where there was one start only, the interval is
+//! ratios. The estimate is the mean of the starts, its 95 % interval that of a mean of paired values, as far as the look at
+//! it lets it reach (`sequential`), on logarithms so that a ratio and its inverse are treated alike. Where there was one start only, the interval is
 //! that of its rounds, and does not show how the next start would differ.
 //!
 //! Cases measured at different times have no pairs. Their interval is a 99 % one, of Welch's (1947) variance or of
@@ -14,6 +14,7 @@
 use std::collections::BTreeMap;
 
 use super::bootstrap::Interval;
+use super::sequential::Look;
 use super::session_spread::SessionSpread;
 use super::student;
 use super::summary::{mean, median, standard_deviation};
@@ -50,6 +51,8 @@ pub struct Estimate {
     pub apart: Option<SessionSpread>,
     /// How far off a comparison of so many rounds of one case with itself may be, as a logarithm.
     pub spread: f64,
+    /// Which look it is, where the rounds are pairs.
+    pub look: Look,
 }
 
 impl Estimate {
@@ -62,7 +65,7 @@ impl Estimate {
     /// no pair.
     pub fn half_width(&self) -> f64 {
         match self.apart {
-            None => student::t975(self.freedom) * self.error,
+            None => self.look.reach(self.freedom) * self.error,
             Some(sessions) => {
                 (student::t995(self.freedom) * self.error).max(sessions.least_half_width())
             }
@@ -79,16 +82,17 @@ impl Estimate {
     }
 
     /// The same after so many rounds in all, if rounds go on to scatter as they did. Each round that is added is a
-    /// start of its own.
+    /// start of its own, and they are looked at after the planned look.
     pub fn after(&self, rounds: u32) -> Self {
         let narrower = (f64::from(self.rounds) / f64::from(rounds)).sqrt();
         let starts = self.starts + rounds.saturating_sub(self.rounds);
         Self {
             error: self.error * narrower,
-            freedom: f64::from(starts.max(2)) - 1.0,
+            freedom: Look::Later.freedom(starts.max(2)),
             rounds,
             starts,
             spread: self.spread * narrower,
+            look: Look::Later,
             ..*self
         }
     }
@@ -97,6 +101,15 @@ impl Estimate {
 /// Compares two cases whose rounds of the same number belong together. Rounds that only one has are left
 /// out. Nothing for fewer than two pairs, or where a time is not above zero.
 pub fn paired(before: &[RoundSamples], after: &[RoundSamples]) -> Option<Estimate> {
+    paired_at_look(before, after, Look::Planned)
+}
+
+/// The same at a look that is not the planned one, as far as values that are far off are left out then.
+pub fn paired_at_look(
+    before: &[RoundSamples],
+    after: &[RoundSamples],
+    look: Look,
+) -> Option<Estimate> {
     let mut ratios = Vec::new();
     let mut units: Vec<Vec<f64>> = Vec::new();
     let mut visits = Vec::new();
@@ -119,16 +132,16 @@ pub fn paired(before: &[RoundSamples], after: &[RoundSamples]) -> Option<Estimat
     let n_starts = units.len() as u32;
     let rounds = ratios.len();
     let values = start_means(&units, ratios);
-    let n = values.len() as f64;
-    let ln = mean(&values)?;
+    let centre = look.centre(&values)?;
     Some(Estimate {
-        ln,
-        error: standard_deviation(&values, ln)? / n.sqrt(),
-        freedom: n - 1.0,
+        ln: centre.mean,
+        error: centre.error,
+        freedom: centre.freedom,
         rounds: rounds as u32,
         starts: n_starts,
         apart: None,
         spread: spread(&visits, rounds as f64),
+        look,
     })
 }
 
@@ -228,6 +241,7 @@ fn unpaired_estimate(
         starts,
         apart: Some(sessions),
         spread,
+        look: Look::Planned,
     }
 }
 
@@ -322,11 +336,11 @@ mod tests {
     #[test]
     fn intervals_equal_scipys() {
         let (before, after) = (visits(&BEFORE), visits(&AFTER));
-        // scipy.stats.ttest_rel(log(before), log(after)).confidence_interval()
+        // scipy.stats.ttest_rel(log(before), log(after)).confidence_interval(0.97)
         let pairs = paired(&before, &after).unwrap();
         assert!((pairs.ln - 0.10389967239947424).abs() < 1e-9, "{pairs:?}");
         let half = pairs.half_width();
-        assert!((half - 0.020622191278414567).abs() < 1e-9, "{half}");
+        assert!((half - 0.024493317).abs() < 1e-9, "{half}");
         assert_eq!((pairs.rounds, pairs.starts, pairs.spread), (5, 5, 0.0));
         // scipy.stats.ttest_ind(log(before), log(after), equal_var=False).confidence_interval(0.99), which is wider than
         // what sessions that hardly differ allow for.
@@ -430,9 +444,17 @@ mod tests {
         let (before, after) = (visits(&BEFORE), visits(&AFTER));
         let now = paired(&before, &after).unwrap();
         let then = now.after(80);
-        assert_eq!((then.rounds, then.starts, then.freedom), (80, 80, 79.0));
+        // Of eighty, twelve at either end are left out.
+        assert_eq!((then.rounds, then.starts, then.freedom), (80, 80, 55.0));
         assert!((then.error / now.error - 0.25).abs() < 1e-12);
-        assert!(then.half_width() < now.half_width() / 4.0);
+        // They are looked at again, which makes it wider than Student's of as many.
+        assert!(then.half_width() < now.half_width() / 3.0);
+        let once = Estimate {
+            look: Look::Planned,
+            ..then
+        };
+        assert!(once.half_width() < now.half_width() / 4.0);
+        assert!(then.half_width() > once.half_width());
     }
 
     #[test]

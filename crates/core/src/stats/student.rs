@@ -13,7 +13,8 @@ pub(crate) fn t995(freedom: f64) -> f64 {
     quantile(0.995, freedom)
 }
 
-fn quantile(p: f64, freedom: f64) -> f64 {
+/// The value below which so much of Student's t lies.
+pub(crate) fn quantile(p: f64, freedom: f64) -> f64 {
     if !freedom.is_finite() || freedom < 0.5 {
         return f64::INFINITY;
     }

@@ -10,8 +10,10 @@ use super::verdict::{self, Verdict};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
 use powerband_core::stats::bootstrap::Interval;
-use powerband_core::stats::ratio::{self, Estimate};
+use powerband_core::stats::ratio::{self, Estimate, RoundSamples};
+use powerband_core::stats::sequential::Look;
 use powerband_core::stats::summary::mean;
 
 /// Digits of the ends of an interval: one more than of the ratio, so that an end near 1 is not rounded
@@ -68,6 +70,8 @@ pub struct CasePair {
     pub after: CaseRow,
     /// How they relate; per item where the batch sizes differ.
     pub ratio: Option<Ratio>,
+    /// What the ratio and the verdict rest on, where there is an interval.
+    pub estimate: Option<Estimate>,
     /// Whether the two took turns; where they did not, measuring both again, in turns, would tell more.
     pub is_interleaved: bool,
     pub verdict: Verdict,
@@ -98,7 +102,7 @@ pub(super) fn compare_cases(
         conditions::is_interleaved((before.session, before.setup), (after.session, after.setup));
     let (mine, theirs) = (before.visits(first.point), after.visits(second.point));
     let estimate = if is_interleaved {
-        ratio::paired(&mine, &theirs)
+        interleaved_estimate(before.session, &mine, &theirs)
     } else {
         let mean = |side: &ComparedSide<'_>, point| {
             let setup = side.setup;
@@ -114,7 +118,9 @@ pub(super) fn compare_cases(
         ln: estimate.ln + items.ln(),
         ..estimate
     });
-    let (ratio, verdict) = match why_no_ratio(before, after, first, second) {
+    let withheld = why_no_ratio(before, after, first, second);
+    let estimate = estimate.filter(|_| withheld.is_none());
+    let (ratio, verdict) = match withheld {
         Some(reason) => (None, Verdict::withheld(reason)),
         None => (
             ratio_of(first, second, items, estimate.as_ref()),
@@ -125,10 +131,37 @@ pub(super) fn compare_cases(
         before_point: first.point,
         after_point: second.point,
         ratio,
+        estimate,
         is_interleaved,
         verdict,
         before: first.clone(),
         after: second.clone(),
+    }
+}
+
+/// How two cases of one session that took turns compare.
+pub(super) fn interleaved_estimate(
+    session: &Session,
+    before: &[RoundSamples],
+    after: &[RoundSamples],
+) -> Option<Estimate> {
+    let of_both = |own: &&RoundSamples| after.iter().any(|other| other.round == own.round);
+    let last = before.iter().filter(of_both).map(|own| own.round).max()?;
+    let look = look_after_round(session, last);
+    ratio::paired_at_look(before, after, look)
+}
+
+/// Which look at a comparison it is that ends with this round: the one after the planned rounds, or one after rounds were
+/// added because it was not settled.
+fn look_after_round(session: &Session, last_round: u32) -> Look {
+    let measure = &session.plan.measure;
+    let added = session.sittings.first().map(|one| one.first_round);
+    let until_settled = measure.until_settled.then_some(measure.rounds);
+    let mut later = added.into_iter().chain(until_settled);
+    if later.any(|first| last_round >= first) {
+        Look::Later
+    } else {
+        Look::Planned
     }
 }
 

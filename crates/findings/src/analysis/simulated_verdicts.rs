@@ -7,6 +7,7 @@ use std::f64::consts::TAU;
 
 use super::verdict::{self, Call};
 use powerband_core::stats::ratio::{self, Estimate, RoundSamples};
+use powerband_core::stats::sequential::Look;
 use powerband_core::stats::session_spread::SessionSpread;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
@@ -101,19 +102,51 @@ pub fn interleaved(
 ) -> VerdictCounts {
     let mut rng = NoiseRng::new(seed);
     let mut counts = VerdictCounts::default();
-    let n = design.starts * design.rounds;
     for _ in 0..number {
-        let shared = machine.deviations(&mut rng, n);
-        let mut side = |times: f64| {
-            let own = machine.of_a_case().deviations(&mut rng, n);
-            let both = shared.iter().zip(own);
-            let both = both.map(|(shared, own)| shared * (1.0 - OWN * OWN).sqrt() + own * OWN);
-            machine.visits(&mut rng, design, both.collect(), times.ln())
-        };
-        let (before, after) = (side(times), side(1.0));
+        let (before, after) = machine.pair(&mut rng, design, times);
         counts.take(ratio::paired(&before, &after).as_ref());
     }
     counts
+}
+
+/// Comparisons of two cases that took turns, looked at after the planned starts and again after each further one until
+/// they are settled, up to so many. Also the number of starts that each took, in order.
+pub fn until_settled(
+    machine: &NoisyMachine,
+    (planned, most): (u32, u32),
+    times: f64,
+    number: u32,
+    seed: u64,
+) -> (VerdictCounts, Vec<u32>) {
+    let design = Design {
+        starts: most,
+        rounds: 1,
+        is_blind: false,
+    };
+    let mut rng = NoiseRng::new(seed);
+    let mut counts = VerdictCounts::default();
+    let mut taken = Vec::new();
+    for _ in 0..number {
+        let (before, after) = machine.pair(&mut rng, design, times);
+        let mut looks = (planned..=most).map(|starts| {
+            let [before, after] = [&before, &after].map(|side| &side[..starts as usize]);
+            let look = if starts == planned {
+                Look::Planned
+            } else {
+                Look::Later
+            };
+            (starts, ratio::paired_at_look(before, after, look))
+        });
+        let is_settled = |estimate: &Option<Estimate>| {
+            let call = estimate.as_ref().map(verdict::call);
+            call.is_some_and(|call| call != Call::Inconclusive)
+        };
+        let settled = looks.find(|(_, estimate)| is_settled(estimate));
+        taken.push(settled.as_ref().map_or(most, |(starts, _)| *starts));
+        counts.take(settled.and_then(|(_, estimate)| estimate).as_ref());
+    }
+    taken.sort_unstable();
+    (counts, taken)
 }
 
 /// Comparisons of two sessions, of which the first takes `times` the time of the second, with so many earlier ones.
@@ -155,6 +188,24 @@ impl NoisyMachine {
             NoiseShape::Normal | NoiseShape::Drift | NoiseShape::Lag => NoiseShape::Normal,
         };
         Self { shape, ..*self }
+    }
+
+    /// Two cases that took turns, of which the first takes `times` the time of the second.
+    fn pair(
+        &self,
+        rng: &mut NoiseRng,
+        design: Design,
+        times: f64,
+    ) -> (Vec<RoundSamples>, Vec<RoundSamples>) {
+        let n = design.starts * design.rounds;
+        let shared = self.deviations(rng, n);
+        let mut side = |times: f64| {
+            let own = self.of_a_case().deviations(rng, n);
+            let both = shared.iter().zip(own);
+            let both = both.map(|(shared, own)| shared * (1.0 - OWN * OWN).sqrt() + own * OWN);
+            self.visits(rng, design, both.collect(), times.ln())
+        };
+        (side(times), side(1.0))
     }
 
     /// How much each round deviates.
@@ -275,6 +326,19 @@ mod tests {
         };
         let counts = interleaved(&one, blind, 1.0, NUMBER, 3);
         assert!(counts.changed() > 0.1, "{counts:?}");
+    }
+
+    #[test]
+    fn looking_until_it_is_settled_makes_no_verdict() {
+        let one = machine(0.01, 0.01, 0.0);
+        for shape in [NoiseShape::Normal, NoiseShape::Lag, NoiseShape::HeavyTails] {
+            let one = NoisyMachine { shape, ..one };
+            let (counts, _) = until_settled(&one, (5, 60), 1.0, NUMBER, 9);
+            assert!(counts.changed() <= 0.05, "{shape:?}: {counts:?}");
+        }
+        let (found, taken) = until_settled(&one, (5, 60), 1.1, 200, 10);
+        assert!(found.faster >= 190 && found.slower == 0, "{found:?}");
+        assert!(taken[100] <= 8, "{taken:?}");
     }
 
     #[test]

@@ -124,6 +124,16 @@ fn floor(estimate: &Estimate) -> f64 {
     estimate.spread.max(least.ln_1p())
 }
 
+/// What a side differs from itself by, as a logarithm: a change within it is none, however small a limit is.
+pub(super) fn noise(estimate: &Estimate) -> f64 {
+    let one_start = if has_one_start(estimate) {
+        ONE_START_FLOOR.ln_1p()
+    } else {
+        0.0
+    };
+    estimate.spread.max(one_start)
+}
+
 /// Whether the interval rests on rounds of one start. Between sessions it rests on how these differ.
 fn has_one_start(estimate: &Estimate) -> bool {
     estimate.apart.is_none() && estimate.starts < 2
@@ -238,6 +248,7 @@ fn range_text(estimate: &Estimate) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use powerband_core::stats::sequential::Look;
 
     fn estimate(percent: f64, error: f64, spread: f64) -> Estimate {
         Estimate {
@@ -248,6 +259,7 @@ mod tests {
             starts: 5,
             apart: None,
             spread: spread / 100.0,
+            look: Look::Planned,
         }
     }
 

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::iter;
 
 use super::text_metrics::escaped;
 use crate::analysis::comparison::{CasePair, Comparison};
+use crate::analysis::gate::{Gate, GateResult, signed_percent};
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
@@ -17,36 +19,92 @@ enum CaseResult {
     Skipped(String),
 }
 
+/// A case as a test.
+struct TestCase {
+    /// Its class; that of its suite where nothing is said.
+    class: Option<String>,
+    name: String,
+    seconds: f64,
+    result: CaseResult,
+    output: Option<String>,
+}
+
 /// The whole document. A case fails that is called slower by more than so many per cent.
 pub fn document(comparisons: &[Comparison], percent: f64) -> String {
-    let mut text = String::from(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"powerband compare\">\n",
-    );
-    for comparison in comparisons {
-        suite(&mut text, comparison, percent);
+    let suites = comparisons.iter();
+    let suites = suites.map(|comparison| (setups(comparison), cases(comparison, percent)));
+    suites_text("powerband compare", suites)
+}
+
+/// The document of a gate, whose sides are called so.
+pub fn of_gate(gate: &Gate, sides: &str) -> String {
+    let cases = gate.rows.iter().map(|row| {
+        let point = row.point.as_ref();
+        let reason = row.reason.clone().unwrap_or_default();
+        let change = row.loss_percent.map(signed_percent);
+        let change = change.map_or_else(|| reason.clone(), |change| format!("{change} {reason}"));
+        TestCase {
+            class: None,
+            name: point.map_or_else(
+                || row.metric.clone(),
+                |point| format!("{}, {point}", row.metric),
+            ),
+            seconds: 0.0,
+            result: match row.result {
+                GateResult::Passed => CaseResult::Passed,
+                GateResult::Failed => CaseResult::Failed(change.trim().to_owned()),
+                GateResult::Open => CaseResult::Skipped(reason),
+            },
+            output: None,
+        }
+    });
+    suites_text(
+        "powerband gate",
+        iter::once((sides.to_owned(), cases.collect())),
+    )
+}
+
+fn suites_text(name: &str, suites: impl Iterator<Item = (String, Vec<TestCase>)>) -> String {
+    let mut text =
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{name}\">\n");
+    for (name, cases) in suites {
+        suite(&mut text, &name, &cases);
     }
     text.push_str("</testsuites>\n");
     text
 }
 
-fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
-    let mut cases: Vec<(String, CaseResult, Option<&CasePair>)> = comparison
-        .pairs
-        .iter()
-        .map(|pair| (name(pair), case_result(pair, percent), Some(pair)))
-        .collect();
-    let lone = |points: &[Point], side: &str| -> Vec<(String, CaseResult, Option<&CasePair>)> {
-        let one = |point: &Point| {
-            let fate = CaseResult::Skipped(format!("measured {side} only"));
-            (point.to_string(), fate, None)
+fn cases(comparison: &Comparison, percent: f64) -> Vec<TestCase> {
+    let of_pair = |pair: &CasePair| {
+        let latency = pair.after.latency_ns.as_ref();
+        TestCase {
+            class: Some(sides(pair)),
+            name: name(pair),
+            seconds: latency.map_or(0.0, |latency| latency.median / 1e9),
+            result: case_result(pair, percent),
+            output: Some(sentence(pair)),
+        }
+    };
+    let lone = |points: &[Point], side: &str| -> Vec<TestCase> {
+        let one = |point: &Point| TestCase {
+            class: None,
+            name: point.to_string(),
+            seconds: 0.0,
+            result: CaseResult::Skipped(format!("measured {side} only")),
+            output: None,
         };
         points.iter().map(one).collect()
     };
+    let mut cases: Vec<TestCase> = comparison.pairs.iter().map(of_pair).collect();
     cases.extend(lone(&comparison.only_before, "before"));
     cases.extend(lone(&comparison.only_after, "after"));
+    cases
+}
+
+fn suite(text: &mut String, name: &str, cases: &[TestCase]) {
     let count =
-        |test: fn(&CaseResult) -> bool| cases.iter().filter(|(_, fate, _)| test(fate)).count();
-    let suite = escaped(&setups(comparison));
+        |test: fn(&CaseResult) -> bool| cases.iter().filter(|case| test(&case.result)).count();
+    let suite = escaped(name);
     // Writing into a string cannot fail.
     let _infallible = writeln!(
         text,
@@ -55,8 +113,8 @@ fn suite(text: &mut String, comparison: &Comparison, percent: f64) {
         count(|fate| matches!(fate, CaseResult::Failed(_))),
         count(|fate| matches!(fate, CaseResult::Skipped(_))),
     );
-    for (name, fate, pair) in &cases {
-        case(text, &suite, name, fate, *pair);
+    for one in cases {
+        case(text, &suite, one);
     }
     text.push_str("  </testsuite>\n");
 }
@@ -77,30 +135,25 @@ fn sides(pair: &CasePair) -> String {
     format!("{after} against {before}")
 }
 
-fn case(text: &mut String, suite: &str, name: &str, fate: &CaseResult, pair: Option<&CasePair>) {
-    let seconds = pair
-        .and_then(|pair| pair.after.latency_ns.as_ref())
-        .map_or(0.0, |latency| latency.median / 1e9);
-    let (word, reason) = match fate {
+fn case(text: &mut String, suite: &str, case: &TestCase) {
+    let (word, reason) = match &case.result {
         CaseResult::Passed => ("", String::new()),
         CaseResult::Failed(reason) => ("failure", escaped(reason)),
         CaseResult::Skipped(reason) => ("skipped", escaped(reason)),
     };
-    let class = pair.map_or_else(|| suite.to_owned(), |pair| escaped(&sides(pair)));
+    let class = case.class.as_deref().map(escaped);
+    let class = class.unwrap_or_else(|| suite.to_owned());
     let _infallible = write!(
         text,
-        "    <testcase classname=\"{class}\" name=\"{}\" time=\"{seconds}\">",
-        escaped(name)
+        "    <testcase classname=\"{class}\" name=\"{}\" time=\"{}\">",
+        escaped(&case.name),
+        case.seconds
     );
     if !word.is_empty() {
         let _infallible = write!(text, "<{word} message=\"{reason}\"/>");
     }
-    if let Some(pair) = pair {
-        let _infallible = write!(
-            text,
-            "<system-out>{}</system-out>",
-            escaped(&sentence(pair))
-        );
+    if let Some(output) = &case.output {
+        let _infallible = write!(text, "<system-out>{}</system-out>", escaped(output));
     }
     text.push_str("</testcase>\n");
 }

@@ -16,6 +16,7 @@ pub mod experiments;
 pub mod figures;
 pub mod fleet;
 pub mod full;
+pub mod gate;
 pub mod in_short;
 pub mod journey;
 pub mod kernels;

@@ -20,6 +20,7 @@ mod walltime;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -76,6 +77,27 @@ pub struct PreparedRun {
     pub watch: Option<WatchRequest>,
     /// The scheduler's job that the run itself happens in, where it does.
     pub job: Option<String>,
+    /// Until when rounds are added beyond the planned ones; nothing for no such rounds.
+    pub settling: Option<Settling>,
+}
+
+/// Whether a comparison that a case takes part in is open yet.
+pub type IsOpen = dyn Fn(&Session, CaseKey) -> bool + Send;
+
+/// Rounds are added until comparisons are settled or the time is used up.
+pub struct Settling {
+    /// The time for measuring, waiting between rounds included.
+    pub budget: Duration,
+    /// Whether a comparison that the case takes part in is open yet.
+    pub is_open: Box<IsOpen>,
+}
+
+impl fmt::Debug for Settling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settling")
+            .field("budget", &self.budget)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A session that is to get more rounds.

@@ -14,6 +14,8 @@ use powerband_core::domain::plan::WAKE_UP_MS;
 use powerband_core::schedule::starts::{self, StartCost};
 use powerband_core::schedule::turns;
 
+/// Fewer rounds say nothing of how rounds differ.
+const FEWEST_ROUNDS: u32 = 2;
 /// A shorter wait is not worth a word.
 const WORTH_TELLING_NS: u64 = 100_000_000;
 
@@ -34,10 +36,17 @@ impl ActiveRun<'_, '_> {
                 let own = case.rounds.iter().filter(|own| own.round >= first);
                 self.taken_back.contains(&case.key()) && (own.count() as u32) < rounds.count()
             };
-            let wants = |case: &Case| {
-                round < planned
-                    || missed(case)
-                    || (may_add && schedule::wants_round(case, &measure, round))
+            let is_in_time = self.is_in_time(round);
+            let wants = |case: &Case| match &self.request.settling {
+                Some(settling) => {
+                    let is_open = || (settling.is_open)(&self.session, case.key());
+                    is_in_time && (round < planned || missed(case) || is_open())
+                }
+                None => {
+                    round < planned
+                        || missed(case)
+                        || (may_add && schedule::wants_round(case, &measure, round))
+                }
             };
             let wanting: Vec<CaseKey> = self
                 .session
@@ -64,6 +73,16 @@ impl ActiveRun<'_, '_> {
             self.leave_out();
             self.take_back();
         }
+    }
+
+    /// Whether a round probably ends within the time for settling comparisons; the first ones are measured anyway.
+    fn is_in_time(&self, round: u32) -> bool {
+        let Some(settling) = &self.request.settling else {
+            return true;
+        };
+        let gap_ns = self.gap_ns().unwrap_or_default();
+        let spent = Duration::from_nanos(self.now_ns().saturating_add(gap_ns));
+        round < FEWEST_ROUNDS || spent <= settling.budget
     }
 
     /// Waits for the next turn of a round and takes it out.

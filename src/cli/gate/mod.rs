@@ -1,0 +1,250 @@
+//! `powerband gate`: two sides measured in turns until it is settled whether the new one may go in.
+
+mod bisect;
+mod commits;
+mod idle;
+mod plan_file;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use super::args::GateArgs;
+use super::bench::{FinishedRun, measure};
+use super::{Context, REGRESSION, TROUBLE, output};
+use commits::{Commit, Repository};
+use plan_file::GatePlan;
+use powerband_core::base::atomic_file;
+use powerband_core::base::cancel::CancelToken;
+use powerband_core::domain::outcome::Outcome;
+use powerband_core::domain::plan::{PresetName, SetupStyle};
+use powerband_core::domain::point::BATCH;
+use powerband_core::domain::request::{ProgramTrust, RunRequest};
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
+use powerband_core::domain::sweep;
+use powerband_findings::analysis::gate::{self, Gate, GateResult};
+use powerband_findings::export::{junit, markdown};
+use powerband_findings::report;
+use powerband_runner::prepare;
+use powerband_runner::record::SessionTarget;
+use powerband_runner::run::Settling;
+use powerband_worker::engines;
+
+/// Rounds before the first look.
+const PLANNED_ROUNDS: u32 = 5;
+
+/// One of the two sides.
+#[derive(Clone, Debug)]
+struct Arm {
+    setup: Setup,
+    label: String,
+}
+
+/// Measures both sides and says what came of it.
+pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
+    let plan = GatePlan::from_args(args)?;
+    if let Some(range) = &args.bisect {
+        return bisect::run(context, args, &plan, range);
+    }
+    let target = args
+        .out
+        .clone()
+        .map_or(SessionTarget::Library, |path| SessionTarget::File {
+            path,
+            may_replace: false,
+        });
+    target.check()?;
+    // Its folders stay until both sides are measured.
+    let repository = args.base_ref.as_ref();
+    let repository = repository
+        .map(|_| Repository::here(&context.paths.cache, CancelToken::default()))
+        .transpose()?;
+    let arms = if let (Some(repository), Some(base)) = (&repository, &args.base_ref) {
+        let new = args.new_ref.as_deref().unwrap_or("HEAD");
+        of_commits(repository, &plan, base, new)?
+    } else {
+        let side = |text: &Option<String>, label| arm(text.as_deref().unwrap_or_default(), label);
+        [side(&plan.base, "base")?, side(&plan.new, "new")?]
+    };
+    if let Some(limit) = args.wait_idle {
+        idle::wait(limit);
+    }
+    let (measured, found) = measured(context, &plan, arms, &target)?;
+    answer(args, &measured, &found)
+}
+
+/// Both sides from commits, which are built.
+fn of_commits(
+    repository: &Repository,
+    plan: &GatePlan,
+    base: &str,
+    new: &str,
+) -> anyhow::Result<[Arm; 2]> {
+    check_build(plan)?;
+    let commits = (repository.commit(base)?, repository.commit(new)?);
+    if new == "HEAD" {
+        repository.note_uncommitted()?;
+    }
+    let side = |side: &str, commit: &Commit| {
+        let folder = repository
+            .built(side, commit, plan.build.as_deref())?
+            .map_err(|said| anyhow::anyhow!("{} cannot be built: {said}", commit.title()))?;
+        commit_arm(plan, &folder, &format!("{side} {}", commit.short()))
+    };
+    Ok([side("base", &commits.0)?, side("new", &commits.1)?])
+}
+
+/// What is measured of a commit that lies in a folder.
+fn commit_arm(plan: &GatePlan, folder: &Path, label: &str) -> anyhow::Result<Arm> {
+    let text = plan.setup.as_deref().unwrap_or_default();
+    arm(&text.replace("{dir}", &folder.display().to_string()), label)
+}
+
+/// A build that a file names is started where that is allowed.
+fn check_build(plan: &GatePlan) -> anyhow::Result<()> {
+    match &plan.build {
+        Some(build) if !plan.is_typed => bail!(
+            "the plan builds with: {build}\nNothing is started that a file names; --allow-commands allows it, or give --build"
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// A side from its setup, or from a command.
+fn arm(text: &str, label: &str) -> anyhow::Result<Arm> {
+    let label = label.to_owned();
+    let setup = text.parse::<Setup>();
+    let is_known = |setup: &Setup| engines::find(&setup.engine).is_some();
+    let setup = match setup {
+        Ok(setup) if is_known(&setup) => setup,
+        // A name of a program with its arguments, or with its folder.
+        _ if text.contains([' ', '/']) => {
+            let mut command: Setup = "command,run=true".parse()?;
+            command.options.insert("run".to_owned(), text.to_owned());
+            command
+        }
+        Ok(setup) => setup,
+        Err(error) => return Err(error.into()),
+    };
+    engines::check(&setup)?;
+    Ok(Arm { setup, label })
+}
+
+/// Measures two sides in turns until they are settled or the time is used up.
+fn measured(
+    context: &Context,
+    plan: &GatePlan,
+    arms: [Arm; 2],
+    target: &SessionTarget,
+) -> anyhow::Result<(FinishedRun, Gate)> {
+    let points = plan.batch.as_ref().map(|sizes| format!("{BATCH}={sizes}"));
+    let points = points
+        .map(|sweep| sweep::parse([sweep.as_str()]))
+        .transpose()?;
+    let looks = arms.iter().map(|arm| SetupStyle {
+        label: Some(arm.label.clone()),
+        colour: None,
+    });
+    let request = RunRequest {
+        looks: looks.collect(),
+        setups: arms.into_iter().map(|arm| arm.setup).collect(),
+        points,
+        preset: PresetName::Quick,
+        rounds: Some(plan.rounds.unwrap_or(PLANNED_ROUNDS)),
+        spacing: plan.spacing,
+        programs: if plan.is_typed {
+            ProgramTrust::Typed
+        } else {
+            ProgramTrust::File
+        },
+        ..RunRequest::new(&plan.model)
+    };
+    let mut prepared = prepare::prepare(&context.place(), &request)?;
+    prepared.beginning.plan.measure.until_settled = true;
+    let limits = plan.limits.clone();
+    prepared.settling = Some(Settling {
+        budget: plan.budget,
+        is_open: Box::new(move |session, case| gate::is_open(session, &limits, case)),
+    });
+    let finished = measure(context, prepared, target)?;
+    let found = gate::gate(&finished.session, &plan.limits);
+    Ok((finished, found))
+}
+
+/// Prints what came of it and writes it where that is asked for.
+fn answer(args: &GateArgs, measured: &FinishedRun, gate: &Gate) -> anyhow::Result<ExitCode> {
+    let session = &measured.session;
+    if let Some(path) = &args.junit {
+        let sides = format!(
+            "{} against {}",
+            session.setup_label(1),
+            session.setup_label(0)
+        );
+        atomic_file::write_bytes(path, junit::of_gate(gate, &sides).as_bytes())
+            .with_context(|| format!("the report cannot be written to {}", path.display()))?;
+    }
+    if let Some(path) = &args.markdown {
+        let document = report::gate::document(gate, session, &repeat_line(session));
+        append(path, &markdown::write(&document, ""))
+            .with_context(|| format!("the summary cannot be written to {}", path.display()))?;
+    }
+    if args.json {
+        output::document(&json!({
+            "gate": gate,
+            "rounds": session.next_round(),
+            "measured_s": measured_s(session),
+            "elapsed_s": session.elapsed_ns as f64 / 1e9,
+        }))?;
+    } else {
+        output::sections(&report::gate::sections(gate))?;
+    }
+    if let Some(reason) = &measured.unsaved {
+        bail!("{reason}");
+    }
+    if gate.result == GateResult::Open {
+        output::note(
+            "Not settled within the budget, so nothing failed; --budget gives it more time.",
+        );
+    }
+    Ok(status(measured, gate))
+}
+
+/// As `compare` has it: what is not settled is no failure, and what could not be measured is trouble.
+fn status(measured: &FinishedRun, gate: &Gate) -> ExitCode {
+    if gate.result == GateResult::Failed {
+        return ExitCode::from(REGRESSION);
+    }
+    let fell_short = |outcome: &Outcome| outcome.is_trouble() || outcome.is_cut_short();
+    let mut cases = measured.session.cases.iter();
+    let is_short = cases.any(|case| fell_short(&case.outcome));
+    let is_unknown = gate.rows.iter().any(|row| row.loss_percent.is_none());
+    if measured.cancelled || is_short || is_unknown || gate.rows.is_empty() {
+        return ExitCode::from(TROUBLE);
+    }
+    ExitCode::SUCCESS
+}
+
+/// What was measured, without starts and waits.
+fn measured_s(session: &Session) -> f64 {
+    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    rounds.map(|round| round.spent_ns as f64 / 1e9).sum()
+}
+
+fn repeat_line(session: &Session) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "Powerband {version}, {} rounds in turns, {}",
+        session.next_round(),
+        session.created
+    )
+}
+
+fn append(path: &PathBuf, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(text.as_bytes())
+}

@@ -1,0 +1,93 @@
+//! What a gate is to measure, from the command line and from a file that is checked in.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::bail;
+
+use crate::cli::args::GateArgs;
+use crate::cli::args::gate_time;
+use powerband_core::domain::spacing::Spacing;
+use powerband_findings::analysis::gate::GateLimit;
+use powerband_store::gate_plan;
+
+/// The file that is read where it is there and no other one is named.
+const USUAL: &str = "powerband.ron";
+/// How long measuring may take where nothing is said.
+const USUAL_BUDGET: Duration = Duration::from_mins(5);
+
+/// What a gate measures.
+#[derive(Debug)]
+pub(super) struct GatePlan {
+    pub(super) model: String,
+    pub(super) base: Option<String>,
+    pub(super) new: Option<String>,
+    pub(super) setup: Option<String>,
+    pub(super) build: Option<String>,
+    pub(super) batch: Option<String>,
+    pub(super) rounds: Option<u32>,
+    pub(super) spacing: Option<Spacing>,
+    pub(super) budget: Duration,
+    pub(super) limits: Vec<GateLimit>,
+    /// Whether what is started was typed; else it stands in a file that somebody wrote.
+    pub(super) is_typed: bool,
+}
+
+impl GatePlan {
+    /// What the arguments say, and the file where they do not.
+    pub(super) fn from_args(args: &GateArgs) -> anyhow::Result<Self> {
+        let usual = Path::new(USUAL);
+        let file = args.plan.as_deref();
+        let file = file.or_else(|| usual.exists().then_some(usual));
+        let file = file.map(gate_plan::read).transpose()?.unwrap_or_default();
+        let commits = args.base_ref.is_some() || args.bisect.is_some();
+        let budget = file.budget.as_deref().map(gate_time).transpose();
+        let budget = budget.map_err(|reason| anyhow::anyhow!("budget: {reason}"))?;
+        let mut limits = args.limits.clone();
+        if limits.is_empty() {
+            let of_file = file.limits.into_iter();
+            limits = of_file
+                .map(|(metric, percent)| GateLimit {
+                    metric: metric.to_lowercase(),
+                    percent,
+                })
+                .collect();
+        }
+        if limits.is_empty() {
+            limits.push(GateLimit::usual());
+        }
+        let of_file =
+            |typed: &Option<String>, file: &Option<String>| typed.is_none() && file.is_some();
+        let is_of_file = of_file(&args.base, &file.base)
+            || of_file(&args.new, &file.new)
+            || (commits && of_file(&args.setup, &file.setup))
+            || (commits && of_file(&args.build, &file.build));
+        let Some(model) = args.model.clone().or(file.model) else {
+            bail!(
+                "MODEL is missing: powerband gate resnet50 --base SETUP --new SETUP, or a plan; see powerband gate --help"
+            );
+        };
+        let plan = Self {
+            model,
+            base: args.base.clone().or(file.base).filter(|_| !commits),
+            new: args.new.clone().or(file.new).filter(|_| !commits),
+            setup: args.setup.clone().or(file.setup),
+            build: args.build.clone().or(file.build),
+            batch: args.batch.clone().or(file.batch),
+            rounds: args.rounds.or(file.rounds),
+            spacing: args.spacing,
+            budget: args.budget.or(budget).unwrap_or(USUAL_BUDGET),
+            limits,
+            is_typed: !is_of_file || args.allow_commands,
+        };
+        if commits && plan.setup.is_none() {
+            bail!(
+                "--setup is missing: say what is measured of each commit, for example --setup \"{{dir}}/target/release/run {{model}}\""
+            );
+        }
+        if !commits && (plan.base.is_none() || plan.new.is_none()) {
+            bail!("say what is compared: --base and --new, or --base-ref for a commit");
+        }
+        Ok(plan)
+    }
+}

@@ -1,0 +1,364 @@
+//! `powerband gate`: two sides in turns until it is settled, of setups, commands and commits, and the search for a commit.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{self, Home, ProgramRun};
+
+const MODEL: &str = "resnet18@cifar";
+
+fn gate(home: &Home, args: &[&str]) -> ProgramRun {
+    let mut words = vec!["gate", MODEL];
+    words.extend(args);
+    home.run(&words)
+}
+
+fn json(run: &ProgramRun) -> Value {
+    serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {run:#?}"))
+}
+
+#[test]
+fn a_side_that_is_slower_fails_and_is_written_down_for_others() {
+    let home = Home::new();
+    let sides = [
+        "--base",
+        "fake,fixed=800",
+        "--new",
+        "fake,fixed=1200",
+        "--batch",
+        "1,4",
+    ];
+    let (junit, markdown) = (home.path("gate.xml"), home.write("summary.md", "# Build\n"));
+    let mut words = sides.to_vec();
+    words.extend(["--junit", junit.to_str().expect("a path")]);
+    words.extend(["--markdown", markdown.to_str().expect("a path")]);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.out.contains("Failed: 2 of 2 got worse"), "{run:#?}");
+    let junit = fs::read_to_string(junit).expect("a report");
+    assert!(
+        junit.contains("tests=\"2\" failures=\"2\" skipped=\"0\""),
+        "{junit}"
+    );
+    let summary = fs::read_to_string(markdown).expect("a summary");
+    assert!(
+        summary.starts_with("# Build\n# Failed: 2 of 2"),
+        "{summary}"
+    );
+    assert!(summary.contains("| Latency | batch 1 |"), "{summary}");
+    let mut words = sides.to_vec();
+    words.push("--json");
+    let document = json(&gate(&home, &words));
+    assert_eq!(document["gate"]["result"], "failed");
+    assert_eq!(document["rounds"], 5, "no more than it takes");
+    let row = &document["gate"]["rows"][0];
+    let loss = row["loss_percent"].as_f64().expect("a number");
+    assert!((30.0..50.0).contains(&loss), "{row:#}");
+    let least = row["loss_interval"][0].as_f64().expect("an interval");
+    assert!(least > 5.0 && least < loss, "{row:#}");
+}
+
+#[test]
+fn a_side_that_is_as_fast_passes() {
+    let home = Home::new();
+    let faster = [
+        "--base",
+        "fake,fixed=1200",
+        "--new",
+        "fake,fixed=800",
+        "--batch",
+        "1",
+    ];
+    let run = gate(&home, &faster);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(run.out.contains("Passed: 1 of 1"), "{run:#?}");
+    let alike = [
+        "--base",
+        "fake,noise=0.2",
+        "--new",
+        "fake,noise=0.2",
+        "--batch",
+        "1",
+    ];
+    let run = gate(&home, &alike);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(run.out.contains("Passed: 1 of 1"), "{run:#?}");
+}
+
+#[test]
+fn rounds_are_added_until_the_budget_is_used_up() {
+    let home = Home::new();
+    // Two that are alike are not shown to be within no change at all.
+    let close = [
+        "--base",
+        "sleep 0.01",
+        "--new",
+        "sleep 0.01",
+        "--batch",
+        "1",
+    ];
+    let mut words = close.to_vec();
+    words.extend([
+        "--limit",
+        "latency=0",
+        "--budget",
+        "10s",
+        "--spacing",
+        "200ms",
+        "--json",
+    ]);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let document = json(&run);
+    assert_eq!(document["gate"]["result"], "open", "{document:#}");
+    assert!(document["rounds"].as_u64() > Some(8), "{document:#}");
+    let reason = &document["gate"]["rows"][0]["reason"];
+    assert!(
+        reason
+            .as_str()
+            .is_some_and(|it| it.contains("it may be anything from")),
+        "{reason}"
+    );
+    assert!(
+        run.err.contains("Not settled within the budget"),
+        "{run:#?}"
+    );
+    let elapsed = document["elapsed_s"].as_f64().expect("a time");
+    assert!(elapsed < 30.0, "{elapsed}");
+    // More rounds by hand are a later look at the same session.
+    let sessions = support::files(&home.path("home/sessions"));
+    let session = sessions
+        .iter()
+        .find(|path| path.extension().is_some_and(|end| end == "ron"));
+    let text = fs::read_to_string(session.expect("a session")).expect("a session");
+    assert!(text.contains("until_settled: true"));
+}
+
+#[test]
+fn other_metrics_have_limits_of_their_own() {
+    let home = Home::new();
+    let sides = [
+        "--base",
+        "fake,fixed=800",
+        "--new",
+        "fake,fixed=1200",
+        "--batch",
+        "1",
+        "--json",
+    ];
+    let mut words = sides.to_vec();
+    words.extend([
+        "--limit",
+        "latency=80",
+        "--limit",
+        "Throughput=10",
+        "--limit",
+        "peek memory=5",
+    ]);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    let document = json(&run);
+    let rows = document["gate"]["rows"].as_array().expect("rows");
+    let results: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["result"].as_str())
+        .collect();
+    assert_eq!(results, ["passed", "failed", "open"]);
+    let reason = rows[2]["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("no such metric was measured; there are latency"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn what_a_plan_names_is_started_where_that_is_allowed() {
+    let home = Home::new();
+    home.write(
+        "powerband.ron",
+        "(model: \"resnet18@cifar\", base: \"sleep 0.02\", new: \"sleep 0.03\", batch: \"1\", limits: {\"latency\": 10})",
+    );
+    let run = home.run(&["gate", "--spacing", "0s"]);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    assert!(run.err.contains("sleep 0.02"), "{run:#?}");
+    let run = home.run(&["gate", "--spacing", "0s", "--allow-commands"]);
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(run.out.contains("Failed: 1 of 1"), "{run:#?}");
+    home.write("powerband.ron", "(modle: \"resnet18@cifar\")");
+    let run = home.run(&["gate"]);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    assert!(
+        run.err.contains("powerband.ron is no plan of a gate"),
+        "{run:#?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_a_gate_is_refused_with_what_to_do() {
+    let home = Home::new();
+    for (words, said) in [
+        (&["gate"][..], "MODEL is missing"),
+        (&["gate", MODEL], "say what is compared"),
+        (&["gate", MODEL, "--base", "ort"], "--new"),
+        (&["gate", MODEL, "--base-ref", "main"], "--setup is missing"),
+        (
+            &["gate", MODEL, "--base-ref", "main", "--setup", "x y"],
+            "no repository of git",
+        ),
+        (&["gate", MODEL, "--base", "ortt", "--new", "ort"], "ortt"),
+        (
+            &[
+                "gate", MODEL, "--base", "fake", "--new", "fake", "--limit", "latency",
+            ],
+            "as in latency=3",
+        ),
+        (
+            &[
+                "gate", MODEL, "--base", "fake", "--new", "fake", "--budget", "5",
+            ],
+            "as in 90s or 5min",
+        ),
+    ] {
+        let run = home.run(words);
+        assert_eq!(run.status, Some(2), "{words:?}: {run:#?}");
+        assert!(run.err.contains(said), "{words:?}: {run:#?}");
+    }
+}
+
+/// A repository whose program takes as long as its commits say; none of them where git is not here.
+struct Project<'a> {
+    home: &'a Home,
+}
+
+impl Project<'_> {
+    fn begin(home: &Home) -> Option<Project<'_>> {
+        let version = home.command_of(Path::new("git"), &["--version"]).output();
+        support::component(version.ok(), "git (apt-get install git)")?;
+        let project = Project { home };
+        project.git(&["init", "--quiet", "--initial-branch=main", "."]);
+        home.write(".gitignore", "home\ntmp\nrun\n");
+        Some(project)
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        let mut command = self.home.command_of(Path::new("git"), words);
+        for side in ["AUTHOR", "COMMITTER"] {
+            command
+                .env(format!("GIT_{side}_NAME"), "A tester")
+                .env(format!("GIT_{side}_EMAIL"), "tester@example.com");
+        }
+        let run = ProgramRun::from_output(&command.output().expect("git starts"));
+        assert_eq!(run.status, Some(0), "{words:?}: {run:#?}");
+        run.out.trim().to_owned()
+    }
+
+    /// A commit whose program sleeps so many milliseconds; one without does not build.
+    fn commit(&self, subject: &str, ms: Option<u32>) -> String {
+        let build = match ms {
+            Some(ms) => format!("#!/bin/sh\nprintf 'sleep 0.{ms:03}\\n' > run\n# {subject}\n"),
+            None => format!("#!/bin/sh\necho 'run.c:1: error: {subject}' >&2\nexit 1\n"),
+        };
+        self.home.write("build.sh", build);
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", subject]);
+        self.git(&["rev-parse", "HEAD"])
+    }
+
+    fn worktrees(&self) -> usize {
+        self.git(&["worktree", "list"]).lines().count()
+    }
+}
+
+const COMMITS: [&str; 8] = [
+    "--build",
+    "sh build.sh",
+    "--setup",
+    "sh {dir}/run",
+    "--spacing",
+    "0s",
+    "--batch",
+    "1",
+];
+
+#[test]
+fn two_commits_are_built_apart_and_measured_in_turns() {
+    let home = Home::new();
+    let Some(project) = Project::begin(&home) else {
+        return;
+    };
+    project.commit("begin", Some(20));
+    project.commit("a change", Some(20));
+    project.git(&["tag", "v1"]);
+    project.commit("a slower one", Some(30));
+    home.write("build.sh", "exit 9\n");
+    let mut words = vec!["--base-ref", "v1"];
+    words.extend(COMMITS);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    assert!(
+        run.err
+            .contains("changed files of the work tree are in no commit"),
+        "{run:#?}"
+    );
+    assert!(run.err.contains("(a slower one)"), "{run:#?}");
+    let kept = fs::read_to_string(home.path("build.sh")).expect("a file");
+    assert_eq!(kept, "exit 9\n", "the work tree is as it was");
+    assert!(!home.path("run").exists() && project.worktrees() == 1);
+    words.extend(["--new-ref", "v1~1", "--limit", "latency=10"]);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    project.commit("a slip", None);
+    let mut words = vec!["--base-ref", "v1"];
+    words.extend(COMMITS);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    assert!(
+        run.err.contains("cannot be built") && run.err.contains("run.c:1: error"),
+        "{run:#?}"
+    );
+    let mut words = vec!["--base-ref", "nowhere"];
+    words.extend(COMMITS);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    assert!(run.err.contains("there is no commit nowhere"), "{run:#?}");
+    assert_eq!(project.worktrees(), 1);
+}
+
+#[test]
+fn the_commit_that_made_it_slower_is_found() {
+    let home = Home::new();
+    let Some(project) = Project::begin(&home) else {
+        return;
+    };
+    let first = project.commit("begin", Some(20));
+    let mut slower = String::new();
+    for number in 1..=9 {
+        let ms = match number {
+            4 => None,
+            ..=5 => Some(20),
+            _ => Some(30),
+        };
+        let hash = project.commit(&format!("change {number}"), ms);
+        if number == 6 {
+            slower = hash;
+        }
+    }
+    let range = format!("{first}..main");
+    let mut words = vec![
+        "--bisect",
+        range.as_str(),
+        "--limit",
+        "latency=10",
+        "--json",
+    ];
+    words.extend(COMMITS);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    let document = json(&run);
+    let found = document["commits"].as_array().expect("commits");
+    assert_eq!(found.len(), 1, "{run:#?}");
+    assert_eq!(found[0]["hash"], slower.as_str(), "{run:#?}");
+    assert_eq!(project.worktrees(), 1);
+}
