@@ -1,6 +1,7 @@
 //! Signals that end programs: the work is asked to end, and where it does not respond, the process ends anyway.
 
 use std::io;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,8 +22,12 @@ const SAME_REQUEST: Duration = Duration::from_secs(1);
 ///
 /// The first signal asks. A command that saves nothing has a moment to end by itself: work may be blocked, as in
 /// opening a file or writing to a pipe without a reader. A second Ctrl-C more than a second later, or a third one, ends
-/// the program as if there were no handler.
+/// the program as if there were no handler. Whoever listens later hears the same request.
 pub(super) fn listen() -> io::Result<Ending> {
+    static ENDING: OnceLock<Ending> = OnceLock::new();
+    if let Some(ending) = ENDING.get() {
+        return Ok(ending.clone());
+    }
     let ending = Ending::default();
     let flag = ending.token().flag();
     let mut signals = vec![SIGINT, SIGTERM];
@@ -39,7 +44,7 @@ pub(super) fn listen() -> io::Result<Ending> {
     thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || handle_signals(signals, &heard))?;
-    Ok(ending)
+    Ok(ENDING.get_or_init(|| ending).clone())
 }
 
 /// Requests the end at the first signal, and ends the process if nothing responds.

@@ -362,3 +362,46 @@ fn the_commit_that_made_it_slower_is_found() {
     assert_eq!(found[0]["hash"], slower.as_str(), "{run:#?}");
     assert_eq!(project.worktrees(), 1);
 }
+
+/// The text of a fenced block of a page, in a language.
+fn block(page: &str, language: &str) -> String {
+    let begin = format!("```{language}\n");
+    let (_, rest) = page.split_once(&begin).expect("a block");
+    rest.split("```").next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_workflow_of_the_guide_is_a_gate_of_its_plan() {
+    let home = Home::new();
+    let Some(project) = Project::begin(&home) else {
+        return;
+    };
+    let page = include_str!("../../docs/gate.md");
+    // The plan and the workflow as they stand there, with this project's program in their place.
+    let plan = block(page, "ron")
+        .replace("resnet50", MODEL)
+        .replace("{dir}/target/release/run {model}", "sh {dir}/run")
+        .replace("cargo build --release", "sh build.sh")
+        .replace("\"1,8\"", "\"1\"")
+        .replace("5min", "1min")
+        .replace(", \"peak memory\": 5", "");
+    home.write("powerband.ron", plan);
+    project.commit("begin", Some(20));
+    project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    project.commit("a slower one", Some(30));
+    let workflow = block(page, "yaml");
+    let (_, line) = workflow.split_once("powerband gate").expect("a gate");
+    let line = format!("exec \"$POWERBAND\" gate{line}").replace('\n', " ");
+    let line = line.replace("--wait-idle 2min", "--wait-idle 1s");
+    let summary = home.path("summary.md");
+    let run = home
+        .command_of(Path::new("sh"), &["-c", &line])
+        .env("POWERBAND", env!("CARGO_BIN_EXE_powerband"))
+        .env("GITHUB_STEP_SUMMARY", &summary)
+        .output();
+    let run = ProgramRun::from_output(&run.expect("a shell"));
+    assert_eq!(run.status, Some(1), "{run:#?}");
+    let summary = fs::read_to_string(summary).expect("a summary");
+    assert!(summary.starts_with("# Failed: 1 of 1"), "{summary}");
+    assert!(home.path("gate.xml").is_file());
+}

@@ -13,7 +13,6 @@ use super::plan_file::GatePlan;
 use super::{check_build, commit_arm, idle, measured};
 use crate::cli::args::GateArgs;
 use crate::cli::{Context, REGRESSION, output};
-use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::gate::GateResult;
 use powerband_runner::record::SessionTarget;
@@ -72,7 +71,7 @@ pub(super) fn run(
     let Some((good, bad)) = range.split_once("..") else {
         bail!("--bisect takes two commits, as in v1.2..main");
     };
-    let repository = Repository::here(&context.paths.cache, CancelToken::default())?;
+    let repository = Repository::here(&context.paths.cache)?;
     let (good, bad) = (repository.commit(good)?, repository.commit(bad)?);
     let commits = repository.between(&good, &bad)?;
     if commits.is_empty() {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use tempfile::TempDir;
 
-use crate::cli::output;
+use crate::cli::{output, signals};
 use powerband_core::base::cancel::CancelToken;
+use powerband_core::base::ending::Ending;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_planning::transport::script::{last_line, quoted};
 use powerband_worker::process::{self, Finished};
@@ -25,6 +26,7 @@ pub(super) struct Repository {
     root: PathBuf,
     folders: TempDir,
     stop: CancelToken,
+    ending: Ending,
 }
 
 /// A commit.
@@ -48,7 +50,9 @@ impl Commit {
 
 impl Repository {
     /// The one of the current folder; its commits lie in a folder below another one until this value goes.
-    pub(super) fn here(below: &Path, stop: CancelToken) -> anyhow::Result<Self> {
+    pub(super) fn here(below: &Path) -> anyhow::Result<Self> {
+        let ending = signals::listen()?;
+        let stop = ending.token();
         let found = git(None, &["rev-parse", "--show-toplevel"], &stop)?;
         if !found.success {
             bail!("this folder is in no repository of git, so that it has no commits to compare");
@@ -59,6 +63,7 @@ impl Repository {
             root: PathBuf::from(found.stdout.trim()),
             folders: tempfile::Builder::new().prefix("gate-").tempdir_in(below)?,
             stop,
+            ending,
         })
     }
 
@@ -132,6 +137,8 @@ impl Repository {
         commit: &Commit,
         build: Option<&str>,
     ) -> anyhow::Result<Result<PathBuf, String>> {
+        // The folders go however it ends: a signal ends what is under way, and then this program.
+        self.ending.set_saving(true);
         let folder = self.folders.path().join(side);
         let place = folder.display().to_string();
         let hash = commit.hash.as_str();
@@ -157,6 +164,9 @@ impl Repository {
         let shell = ProcessSpec::new("sh").args(["-c", &line]);
         let finished = process::run_to_end(&shell, BUILD_LIMIT, &self.stop)
             .context("the build cannot be started")?;
+        if self.stop.is_cancelled() {
+            bail!("stopped");
+        }
         if finished.success {
             return Ok(Ok(folder));
         }

@@ -19,7 +19,6 @@ use super::{Context, REGRESSION, TROUBLE, output};
 use commits::{Commit, Repository};
 use plan_file::GatePlan;
 use powerband_core::base::atomic_file;
-use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{PresetName, SetupStyle};
 use powerband_core::domain::point::BATCH;
@@ -62,7 +61,7 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
     // Its folders stay until both sides are measured.
     let repository = args.base_ref.as_ref();
     let repository = repository
-        .map(|_| Repository::here(&context.paths.cache, CancelToken::default()))
+        .map(|_| Repository::here(&context.paths.cache))
         .transpose()?;
     let arms = if let (Some(repository), Some(base)) = (&repository, &args.base_ref) {
         let new = args.new_ref.as_deref().unwrap_or("HEAD");
