@@ -13,7 +13,7 @@ use powerband_findings::analysis::gate::GateLimit;
 Both sides are measured in one run, in turns. After five rounds, and then after each further
 one, the interval of each point's latency is held against the limit: all of it beyond is a
 failure, none of it beyond passes, and else another round is measured, until the budget is
-used up. The interval may be looked at so often: it is wrong in at most 5 % of gates.
+used up. The interval may be looked at so often: it is wrong at 5 % of points at most.
 
   powerband gate resnet50 --base ort --new ort,threads=4
   powerband gate resnet50 --base \"python old.py {model}\" --new \"python new.py {model}\"

@@ -3,6 +3,7 @@
 //! Each step is a gate of a commit against the good one, in turns, until it is settled. What does not build is passed
 //! over. Where a step stays open with more time, or what is left does not build, a range is the answer.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -12,7 +13,7 @@ use super::commits::{Commit, Repository};
 use super::plan_file::GatePlan;
 use super::{check_build, commit_arm, idle, measured};
 use crate::cli::args::GateArgs;
-use crate::cli::{Context, REGRESSION, output};
+use crate::cli::{Context, REGRESSION, output, signals};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::gate::GateResult;
 use powerband_runner::record::SessionTarget;
@@ -81,16 +82,18 @@ pub(super) fn run(
             bad.title()
         );
     }
+    let base = match repository.built("base", &good, plan.build.as_deref())? {
+        Ok(folder) => folder,
+        Err(said) => bail!("{} cannot be built: {said}", good.title()),
+    };
     let bisection = Bisection {
         context,
         args,
         plan,
         repository: &repository,
         good: &good,
+        base,
     };
-    if let Err(said) = repository.built("base", &good, plan.build.as_deref())? {
-        bail!("{} cannot be built: {said}", good.title());
-    }
     let steps = usize::BITS - commits.len().leading_zeros();
     output::note(&format!(
         "{}, about {}",
@@ -122,6 +125,8 @@ struct Bisection<'a> {
     plan: &'a GatePlan,
     repository: &'a Repository,
     good: &'a Commit,
+    /// Where the good commit is built.
+    base: PathBuf,
 }
 
 impl Bisection<'_> {
@@ -138,14 +143,14 @@ impl Bisection<'_> {
         };
         for _ in 0..2 {
             if let Some(limit) = self.args.wait_idle {
-                idle::wait(limit);
+                idle::wait(limit, &signals::listen()?.token());
             }
-            let base = self.repository.built("base", self.good, None)?;
-            let Ok(base) = base else {
-                bail!("{} cannot be laid down", self.good.title());
-            };
             let arms = [
-                commit_arm(self.plan, &base, &format!("good {}", self.good.short()))?,
+                commit_arm(
+                    self.plan,
+                    &self.base,
+                    &format!("good {}", self.good.short()),
+                )?,
                 commit_arm(self.plan, &folder, commit.short())?,
             ];
             let (finished, found) =

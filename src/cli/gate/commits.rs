@@ -20,6 +20,16 @@ const BUILD_LIMIT: Duration = Duration::from_hours(2);
 /// So much of what a build said is quoted where it failed, in lines.
 const QUOTED: usize = 12;
 
+/// What git sets for programs that it starts: with these, another folder would not be its own repository.
+const OF_HOOKS: [&str; 6] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+];
+
 /// A repository, with the folders in which commits of it lie.
 #[derive(Debug)]
 pub(super) struct Repository {
@@ -96,6 +106,14 @@ impl Repository {
 
     /// The commits after one, up to another, along first parents, the oldest first.
     pub(super) fn between(&self, good: &Commit, bad: &Commit) -> anyhow::Result<Vec<Commit>> {
+        let words = ["merge-base", "--is-ancestor", &good.hash, &bad.hash];
+        if !self.git(&words)?.success {
+            bail!(
+                "{} does not come before {}, so that nothing between them is known to be good",
+                good.title(),
+                bad.title()
+            );
+        }
         let range = format!("{}..{}", good.hash, bad.hash);
         let words = [
             "log",
@@ -156,11 +174,18 @@ impl Repository {
         if !found.success {
             bail!("git says: {}", last_line(&found.stderr));
         }
+        // What another commit's build left and no one ignores is not this one's.
+        git(
+            Some(&folder),
+            &["clean", "--quiet", "--force", "-d"],
+            &self.stop,
+        )?;
         let Some(build) = build else {
             return Ok(Ok(folder));
         };
         output::note(&format!("Building {}", commit.title()));
-        let line = format!("cd {} && {build}", quoted(&place));
+        let cleared = OF_HOOKS.join(" ");
+        let line = format!("unset {cleared}; cd {} && {build}", quoted(&place));
         let shell = ProcessSpec::new("sh").args(["-c", &line]);
         let finished = process::run_to_end(&shell, BUILD_LIMIT, &self.stop)
             .context("the build cannot be started")?;
@@ -203,6 +228,12 @@ impl Drop for Repository {
 fn git(folder: Option<&Path>, words: &[&str], stop: &CancelToken) -> anyhow::Result<Finished> {
     let at = folder.map(|folder| folder.display().to_string());
     let place = at.iter().flat_map(|folder| ["-C", folder]);
-    let spec = ProcessSpec::new("git").args(place.chain(words.iter().copied()));
+    // A hook of git has these set for the user's own folder.
+    let cleared = OF_HOOKS.iter().flat_map(|name| ["-u", name]);
+    let words = cleared
+        .chain(["git"])
+        .chain(place)
+        .chain(words.iter().copied());
+    let spec = ProcessSpec::new("env").args(words);
     process::run_to_end(&spec, GIT_LIMIT, stop).context("git cannot be started")
 }

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::cli::output;
+use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_worker::cpu_contention::Counters;
 
@@ -15,10 +16,10 @@ const IDLE: f64 = 0.05;
 const IN_A_ROW: u32 = 3;
 
 /// Waits so long at most; says where others still use the processors then. Nothing where that cannot be read.
-pub(super) fn wait(limit: Duration) {
+pub(super) fn wait(limit: Duration, stop: &CancelToken) {
     let end = Instant::now() + limit;
     let (mut idle, mut is_said) = (0, false);
-    while let Some(busy) = busy_share() {
+    while let Some(busy) = busy_share().filter(|_| !stop.is_cancelled()) {
         idle = if busy <= IDLE { idle + 1 } else { 0 };
         if idle >= IN_A_ROW {
             return;

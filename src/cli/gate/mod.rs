@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::args::GateArgs;
 use super::bench::{FinishedRun, measure};
-use super::{Context, REGRESSION, TROUBLE, output};
+use super::{Context, REGRESSION, TROUBLE, output, signals};
 use commits::{Commit, Repository};
 use plan_file::GatePlan;
 use powerband_core::base::atomic_file;
@@ -71,7 +71,7 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
         [side(&plan.base, "base")?, side(&plan.new, "new")?]
     };
     if let Some(limit) = args.wait_idle {
-        idle::wait(limit);
+        idle::wait(limit, &signals::listen()?.token());
     }
     let (measured, found) = measured(context, &plan, arms, &target)?;
     answer(args, &measured, &found)
@@ -107,7 +107,7 @@ fn commit_arm(plan: &GatePlan, folder: &Path, label: &str) -> anyhow::Result<Arm
 /// A build that a file names is started where that is allowed.
 fn check_build(plan: &GatePlan) -> anyhow::Result<()> {
     match &plan.build {
-        Some(build) if !plan.is_typed => bail!(
+        Some(build) if plan.trust == ProgramTrust::File => bail!(
             "the plan builds with: {build}\nNothing is started that a file names; --allow-commands allows it, or give --build"
         ),
         _ => Ok(()),
@@ -156,11 +156,7 @@ fn measured(
         preset: PresetName::Quick,
         rounds: Some(plan.rounds.unwrap_or(PLANNED_ROUNDS)),
         spacing: plan.spacing,
-        programs: if plan.is_typed {
-            ProgramTrust::Typed
-        } else {
-            ProgramTrust::File
-        },
+        programs: plan.trust,
         ..RunRequest::new(&plan.model)
     };
     let mut prepared = prepare::prepare(&context.place(), &request)?;
@@ -206,9 +202,7 @@ fn answer(args: &GateArgs, measured: &FinishedRun, gate: &Gate) -> anyhow::Resul
         bail!("{reason}");
     }
     if gate.result == GateResult::Open {
-        output::note(
-            "Not settled within the budget, so nothing failed; --budget gives it more time.",
-        );
+        output::note("Not settled, so nothing failed; --budget gives rounds more time.");
     }
     Ok(status(measured, gate))
 }

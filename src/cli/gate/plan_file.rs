@@ -7,8 +7,9 @@ use anyhow::bail;
 
 use crate::cli::args::GateArgs;
 use crate::cli::args::gate_time;
+use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::spacing::Spacing;
-use powerband_findings::analysis::gate::GateLimit;
+use powerband_findings::analysis::gate::{GateLimit, LATENCY};
 use powerband_store::gate_plan;
 
 /// The file that is read where it is there and no other one is named.
@@ -30,7 +31,7 @@ pub(super) struct GatePlan {
     pub(super) budget: Duration,
     pub(super) limits: Vec<GateLimit>,
     /// Whether what is started was typed; else it stands in a file that somebody wrote.
-    pub(super) is_typed: bool,
+    pub(super) trust: ProgramTrust,
 }
 
 impl GatePlan {
@@ -53,15 +54,29 @@ impl GatePlan {
                 })
                 .collect();
         }
-        if limits.is_empty() {
-            limits.push(GateLimit::usual());
+        if let Some(wrong) = limits
+            .iter()
+            .find(|one| !(0.0..=1_000.0).contains(&one.percent))
+        {
+            bail!("the limit of {} has to be from 0 to 1000 %", wrong.metric);
+        }
+        if file
+            .rounds
+            .is_some_and(|rounds| !(2..=1_000).contains(&rounds))
+        {
+            bail!("rounds in the plan have to be from 2 to 1000");
+        }
+        // Latency always has one: what takes three times as long must not pass by its memory alone.
+        if !limits.iter().any(|one| one.metric == LATENCY) {
+            limits.insert(0, GateLimit::usual());
         }
         let of_file =
             |typed: &Option<String>, file: &Option<String>| typed.is_none() && file.is_some();
-        let is_of_file = of_file(&args.base, &file.base)
-            || of_file(&args.new, &file.new)
-            || (commits && of_file(&args.setup, &file.setup))
-            || (commits && of_file(&args.build, &file.build));
+        let is_of_file = if commits {
+            of_file(&args.setup, &file.setup) || of_file(&args.build, &file.build)
+        } else {
+            of_file(&args.base, &file.base) || of_file(&args.new, &file.new)
+        };
         let Some(model) = args.model.clone().or(file.model) else {
             bail!(
                 "MODEL is missing: powerband gate resnet50 --base SETUP --new SETUP, or a plan; see powerband gate --help"
@@ -78,7 +93,13 @@ impl GatePlan {
             spacing: args.spacing,
             budget: args.budget.or(budget).unwrap_or(USUAL_BUDGET),
             limits,
-            is_typed: !is_of_file || args.allow_commands,
+            trust: match (is_of_file, args.allow_commands) {
+                (true, false) => ProgramTrust::File,
+                (true, true) => ProgramTrust::Allowed,
+                // Its folder is another one each time, so that it is not remembered.
+                (false, _) if commits => ProgramTrust::Allowed,
+                (false, _) => ProgramTrust::Typed,
+            },
         };
         if commits && plan.setup.is_none() {
             bail!(

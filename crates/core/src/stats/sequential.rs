@@ -27,6 +27,7 @@ const OF_LATER: f64 = 0.02;
 const G: f64 = 1.0;
 /// The share of the values that is left out at either end where rounds were added.
 const TRIMMED: f64 = 0.15;
+const FEWEST_TRIMMED: usize = 8;
 
 /// Which look at a comparison it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,10 @@ pub(crate) struct Centre {
 
 /// How many of so many values are left out at either end.
 fn cut(values: usize) -> usize {
+    // Of fewer, what is left would have no interval.
+    if values < FEWEST_TRIMMED {
+        return 0;
+    }
     (values as f64 * TRIMMED) as usize
 }
 

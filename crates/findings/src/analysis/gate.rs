@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::case_pair::{self, CasePair};
 use super::case_rows;
-use super::comparison::{self, ComparedMetric, Comparison};
+use super::comparison::{self, Better, ComparedMetric, Comparison};
 use super::side::ComparedSide;
 use super::verdict::{self, LEAST_FLOOR};
 use powerband_core::base::humanize;
@@ -285,7 +285,11 @@ fn metric_rows(metrics: &[ComparedMetric], limit: &GateLimit) -> Vec<GateRow> {
 }
 
 fn metric_row(metric: &ComparedMetric, limit: &GateLimit) -> GateRow {
-    let loss = metric.gain.map(|gain| (1.0 / gain - 1.0) * 100.0);
+    let share = |gain: f64| match metric.better {
+        Better::Higher => 1.0 - gain,
+        Better::Lower | Better::Neither => 1.0 / gain - 1.0,
+    };
+    let loss = metric.gain.map(|gain| share(gain) * 100.0);
     let (result, reason) = match loss {
         Some(loss) if loss > limit.percent => (GateResult::Failed, None),
         Some(_) => (GateResult::Passed, None),

@@ -193,7 +193,12 @@ impl ActiveRun<'_, '_> {
             let is_wanted = wanting.iter().any(|case| case.setup == setup);
             if is_wanted && round > first {
                 let starts = self.starts_to_make(setup);
-                if starts::begins(round - first, self.rounds.count(), starts) {
+                let spec = self.request.beginning.plan.setups.get(setup);
+                // What is looked at after each round needs a draw of its own in each.
+                let is_added = self.request.settling.is_some()
+                    && round >= self.rounds.planned
+                    && spec.is_some_and(starts::may_restart);
+                if is_added || starts::begins(round - first, self.rounds.count(), starts) {
                     self.forget_worker(setup);
                 }
             }
