@@ -62,11 +62,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
 
 /// Where the session goes.
 pub(super) fn target(args: &BenchArgs) -> anyhow::Result<SessionTarget> {
-    let file = args.out.clone().map(|path| SessionTarget::File {
-        path,
-        may_replace: args.force,
-    });
-    let target = file.unwrap_or(SessionTarget::Library);
+    let target = SessionTarget::of_file(args.out.clone(), args.force);
     target.check()?;
     Ok(target)
 }

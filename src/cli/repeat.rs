@@ -29,13 +29,7 @@ pub(super) fn run(context: &Context, args: &RepeatArgs) -> anyhow::Result<ExitCo
             args.session.display()
         );
     }
-    let target = args
-        .out
-        .clone()
-        .map_or(SessionTarget::Library, |path| SessionTarget::File {
-            path,
-            may_replace: false,
-        });
+    let target = SessionTarget::of_file(args.out.clone(), false);
     target.check()?;
     let request = RunRequest {
         programs: if args.allow_commands {

@@ -22,7 +22,7 @@ const SAME_REQUEST: Duration = Duration::from_secs(1);
 ///
 /// The first signal asks. A command that saves nothing has a moment to end by itself: work may be blocked, as in
 /// opening a file or writing to a pipe without a reader. A second Ctrl-C more than a second later, or a third one, ends
-/// the program as if there were no handler. Whoever listens later hears the same request.
+/// the program as if there were no handler. A second call returns the same request.
 pub(super) fn listen() -> io::Result<Ending> {
     static ENDING: OnceLock<Ending> = OnceLock::new();
     if let Some(ending) = ENDING.get() {

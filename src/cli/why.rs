@@ -73,13 +73,7 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         programs: trust(args),
         ..request
     };
-    let target = args
-        .out
-        .clone()
-        .map_or(SessionTarget::Library, |path| SessionTarget::File {
-            path,
-            may_replace: args.force,
-        });
+    let target = SessionTarget::of_file(args.out.clone(), args.force);
     target.check()?;
     let mut prepared = prepare::prepare(&context.place(), &request)?;
     if let Some(session) = &session {

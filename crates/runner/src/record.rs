@@ -40,6 +40,11 @@ pub enum SessionTarget {
 }
 
 impl SessionTarget {
+    /// The file that the user named, else one in the library.
+    pub fn of_file(path: Option<PathBuf>, may_replace: bool) -> Self {
+        path.map_or(Self::Library, |path| Self::File { path, may_replace })
+    }
+
     /// Whether a session can be written there, as far as can be known before the run.
     pub fn check(&self) -> Result<(), WriteError> {
         match self {

@@ -29,6 +29,7 @@ use powerband_core::domain::sweep;
 use powerband_findings::analysis::gate::{self, Gate, GateResult};
 use powerband_findings::export::{junit, markdown};
 use powerband_findings::report;
+use powerband_planning::transport::script::quoted;
 use powerband_runner::prepare;
 use powerband_runner::record::SessionTarget;
 use powerband_runner::run::Settling;
@@ -36,6 +37,8 @@ use powerband_worker::engines;
 
 /// Rounds before the first look.
 const PLANNED_ROUNDS: u32 = 5;
+/// With more of the budget used than this, another round did not fit.
+const MOST_USED: f64 = 0.5;
 
 /// One of the two sides.
 #[derive(Clone, Debug)]
@@ -50,13 +53,7 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
     if let Some(range) = &args.bisect {
         return bisect::run(context, args, &plan, range);
     }
-    let target = args
-        .out
-        .clone()
-        .map_or(SessionTarget::Library, |path| SessionTarget::File {
-            path,
-            may_replace: false,
-        });
+    let target = SessionTarget::of_file(args.out.clone(), false);
     target.check()?;
     // Its folders stay until both sides are measured.
     let repository = args.base_ref.as_ref();
@@ -74,7 +71,7 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
         idle::wait(limit, &signals::listen()?.token());
     }
     let (measured, found) = measured(context, &plan, arms, &target)?;
-    answer(args, &measured, &found)
+    answer(args, &plan, &measured, &found)
 }
 
 /// Both sides from commits, which are built.
@@ -100,8 +97,19 @@ fn of_commits(
 
 /// What is measured of a commit that lies in a folder.
 fn commit_arm(plan: &GatePlan, folder: &Path, label: &str) -> anyhow::Result<Arm> {
-    let text = plan.setup.as_deref().unwrap_or_default();
-    arm(&text.replace("{dir}", &folder.display().to_string()), label)
+    let folder = folder.display().to_string();
+    let mut arm = arm(plan.setup.as_deref().unwrap_or_default(), label)?;
+    for (key, value) in &mut arm.setup.options {
+        // A shell reads the command.
+        let shown = if key == "run" {
+            quoted(&folder)
+        } else {
+            folder.clone()
+        };
+        *value = value.replace("{dir}", &shown);
+    }
+    engines::check(&arm.setup)?;
+    Ok(arm)
 }
 
 /// A build that a file names is started where that is allowed.
@@ -172,7 +180,12 @@ fn measured(
 }
 
 /// Prints what came of it and writes it where that is asked for.
-fn answer(args: &GateArgs, measured: &FinishedRun, gate: &Gate) -> anyhow::Result<ExitCode> {
+fn answer(
+    args: &GateArgs,
+    plan: &GatePlan,
+    measured: &FinishedRun,
+    gate: &Gate,
+) -> anyhow::Result<ExitCode> {
     let session = &measured.session;
     if let Some(path) = &args.junit {
         let sides = format!(
@@ -202,7 +215,11 @@ fn answer(args: &GateArgs, measured: &FinishedRun, gate: &Gate) -> anyhow::Resul
         bail!("{reason}");
     }
     if gate.result == GateResult::Open {
-        output::note("Not settled, so nothing failed; --budget gives rounds more time.");
+        output::note("Not settled, so nothing failed.");
+        // Where most of the time is left, it was not time that was missing.
+        if session.elapsed_ns as f64 / 1e9 > MOST_USED * plan.budget.as_secs_f64() {
+            output::note("The budget is used up; --budget gives rounds more time.");
+        }
     }
     Ok(status(measured, gate))
 }

@@ -30,7 +30,7 @@ pub(super) struct GatePlan {
     pub(super) spacing: Option<Spacing>,
     pub(super) budget: Duration,
     pub(super) limits: Vec<GateLimit>,
-    /// Whether what is started was typed; else it stands in a file that somebody wrote.
+    /// Whether the commands were typed, or come from the plan file.
     pub(super) trust: ProgramTrust,
 }
 

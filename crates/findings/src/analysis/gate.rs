@@ -85,6 +85,23 @@ pub struct GateRow {
     pub reason: Option<String>,
 }
 
+impl GateRow {
+    /// A metric that a side lacks, and why.
+    fn unmeasured(limit: &GateLimit, point: Option<&Point>, reason: String) -> Self {
+        Self {
+            metric: limit.metric.clone(),
+            point: point.map(Point::to_string),
+            base: None,
+            new: None,
+            loss_percent: None,
+            loss_interval: None,
+            limit_percent: limit.percent,
+            result: GateResult::Open,
+            reason: Some(reason),
+        }
+    }
+}
+
 /// A gate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gate {
@@ -233,17 +250,8 @@ pub fn signed_percent(percent: f64) -> String {
 /// Points that one side alone has.
 fn lone_points(found: &Comparison, limit: &GateLimit) -> Vec<GateRow> {
     let lone = |points: &[Point], side: &str| -> Vec<GateRow> {
-        let row = |point: &Point| GateRow {
-            metric: LATENCY.to_owned(),
-            point: Some(point.to_string()),
-            base: None,
-            new: None,
-            loss_percent: None,
-            loss_interval: None,
-            limit_percent: limit.percent,
-            result: GateResult::Open,
-            reason: Some(format!("the {side} alone was measured")),
-        };
+        let reason = format!("the {side} alone was measured");
+        let row = |point: &Point| GateRow::unmeasured(limit, Some(point), reason.clone());
         points.iter().map(row).collect()
     };
     let mut rows = lone(&found.only_before, "base");
@@ -268,20 +276,9 @@ fn metric_rows(metrics: &[ComparedMetric], limit: &GateLimit) -> Vec<GateRow> {
             names.push(name);
         }
     }
-    vec![GateRow {
-        metric: limit.metric.clone(),
-        point: None,
-        base: None,
-        new: None,
-        loss_percent: None,
-        loss_interval: None,
-        limit_percent: limit.percent,
-        result: GateResult::Open,
-        reason: Some(format!(
-            "no such metric was measured; there are {}",
-            names.join(", ")
-        )),
-    }]
+    let names = names.join(", ");
+    let reason = format!("no such metric was measured; there are {names}");
+    vec![GateRow::unmeasured(limit, None, reason)]
 }
 
 fn metric_row(metric: &ComparedMetric, limit: &GateLimit) -> GateRow {

@@ -116,12 +116,7 @@ pub fn verdict_of_estimate(estimate: &Estimate) -> Verdict {
 
 /// The change that is noise here, as a logarithm.
 fn floor(estimate: &Estimate) -> f64 {
-    let least = if has_one_start(estimate) {
-        ONE_START_FLOOR
-    } else {
-        LEAST_FLOOR
-    };
-    estimate.spread.max(least.ln_1p())
+    noise(estimate).max(LEAST_FLOOR.ln_1p())
 }
 
 /// What a side differs from itself by, as a logarithm: a change within it is none, however small a limit is.

@@ -29,14 +29,16 @@ impl ActiveRun<'_, '_> {
             planned,
             may_add,
         } = rounds;
+        let mut last_ns = 0;
         for round in first.. {
+            let began_ns = self.now_ns();
             self.end_what_does_not_fit();
             // A case that was left out for a while gets the rounds that it missed after the others.
             let missed = |case: &Case| {
                 let own = case.rounds.iter().filter(|own| own.round >= first);
                 self.taken_back.contains(&case.key()) && (own.count() as u32) < rounds.count()
             };
-            let is_in_time = self.is_in_time(round);
+            let is_in_time = self.is_in_time(round, last_ns);
             let wants = |case: &Case| match &self.request.settling {
                 Some(settling) => {
                     let is_open = || (settling.is_open)(&self.session, case.key());
@@ -72,17 +74,18 @@ impl ActiveRun<'_, '_> {
             // A case that is not wanted any more must not be asked whether it wants a round.
             self.leave_out();
             self.take_back();
+            last_ns = self.now_ns() - began_ns;
         }
     }
 
-    /// Whether a round probably ends within the time for settling comparisons; the first ones are measured anyway.
-    fn is_in_time(&self, round: u32) -> bool {
+    /// Whether a round that takes as long as the last one ends within the time for settling comparisons; the first ones
+    /// are measured anyway.
+    fn is_in_time(&self, round: u32, last_ns: u64) -> bool {
         let Some(settling) = &self.request.settling else {
             return true;
         };
-        let gap_ns = self.gap_ns().unwrap_or_default();
-        let spent = Duration::from_nanos(self.now_ns().saturating_add(gap_ns));
-        round < FEWEST_ROUNDS || spent <= settling.budget
+        let end = Duration::from_nanos(self.now_ns().saturating_add(last_ns));
+        round < FEWEST_ROUNDS || end <= settling.budget
     }
 
     /// Waits for the next turn of a round and takes it out.
