@@ -32,7 +32,8 @@ fn setups_here_and_there_take_turns() {
         return;
     };
     let home = Home::new();
-    let there = on("box", "fake");
+    // A time of its own, by which its worker is told from those of other tests.
+    let there = on("box", "fake,fixed=1003");
     let run = server.run(&home, &bench(&[&there, "fake,fixed=900"], &[]));
     assert_eq!(run.status, Some(0), "{run:#?}");
     assert!(
@@ -56,7 +57,7 @@ fn setups_here_and_there_take_turns() {
         .as_i64()
         .expect("a round trip");
     assert!(ahead.abs() <= round_trip, "{ahead} of {round_trip}");
-    server::until_gone("remote worker");
+    server::until_gone("--setup fake:cpu,fixed=1003");
 }
 
 #[test]
