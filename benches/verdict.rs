@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench verdict`, on a quiet machine, with `ORT_DYLIB_PATH` set, and
 //! `POWERBAND_TEST_PYTHON` naming a Python with scipy for one of the figures. `-- simulated` leaves the
-//! engine out, `-- 10` makes so many comparisons of each kind in place of 50 and 100, and `-- planted`
+//! engine out, `-- levels` all but changes of the level over time, `-- 10` makes so many comparisons of each kind in place of 50 and 100, and `-- planted`
 //! leaves all out but differences that are there. Figures are printed beside their promises; nothing is
 //! asserted.
 
@@ -48,8 +48,13 @@ fn main() -> Result<()> {
         return Ok(());
     }
     say(&format!("{:<70}{:>16}   promise", "what", "figure"));
+    if arguments.iter().any(|argument| argument == "levels") {
+        simulated::levels::judge();
+        return Ok(());
+    }
     if !arguments.iter().any(|argument| argument == "planted") {
         simulate();
+        simulated::levels::judge();
         simulated::judge();
         time_the_bootstrap()?;
     }

@@ -1,5 +1,7 @@
 //! How often like is called a change, and a change is found, on machines that do not exist.
 
+pub(super) mod levels;
+
 use super::{promise, say};
 use powerband_findings::analysis::simulated_verdicts::{
     Design, NoiseShape, NoisyMachine, VerdictCounts, interleaved, separate, until_settled,

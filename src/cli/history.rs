@@ -1,16 +1,22 @@
-//! `powerband history`: the cases of a session over time.
+//! `powerband history`: the cases of a session over time, where their level changed, and which moved most.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::HistoryArgs;
 use super::{Context, output};
+use powerband_core::base::humanize;
+use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
-use powerband_findings::analysis::history::{self, AgainstEarlier, FollowedCase, History};
+use powerband_findings::analysis::history::{AgainstEarlier, History};
+use powerband_findings::analysis::history_levels::LevelChange;
+use powerband_findings::analysis::movers::{self, Mover};
+use powerband_findings::analysis::verdict::Call;
 use powerband_findings::export::comparison::pair;
 use powerband_findings::tables::{self, view::TableView};
 use powerband_store::{library, session_file};
@@ -38,23 +44,27 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     let cases = given.cases.iter().filter(|case| {
         setup.is_none_or(|setup| setup == case.setup) && args.point.takes(case.point)
     });
-    let histories: Vec<(FollowedCase, History)> = cases
-        .map(|case| FollowedCase::new(given, case.setup, case.point))
-        .map(|followed| (followed.clone(), history::case_history(&followed, &pairs)))
-        .filter(|(_, history)| !history.points.is_empty())
-        .collect();
-    if histories.is_empty() {
+    let movers = movers::worst_first(given, cases.map(Case::key), |_| pairs.clone());
+    if movers.is_empty() {
         bail!(
             "{} has no such case that was measured",
             args.session.display()
         );
     }
     if args.json {
-        let documents: Vec<Value> = histories.iter().map(document).collect();
+        let documents: Vec<Value> = movers.iter().map(document).collect();
         output::document(&json!({ "cases": documents }))?;
     } else {
-        let texts: Vec<String> = histories.iter().map(text).collect();
-        output::answer(&texts.join("\n"))?;
+        output::answer(&text(&movers))?;
+    }
+    let is_slower = |one: &&Mover| one.history.last_call() == Some(Call::Slower);
+    let n_slower = movers.iter().filter(is_slower).count();
+    if args.fail_if_slower && n_slower > 0 {
+        output::note(&format!(
+            "{n_slower} of {} slower than the level before",
+            humanize::pluralised(movers.len() as u64, "case")
+        ));
+        return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -94,13 +104,28 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn text((followed, history): &(FollowedCase, History)) -> String {
-    let table = TableView::new(tables::history::of_history(history)).to_text();
-    let (setup, point) = (&followed.setup, followed.point);
-    format!("{setup} {point}\n{table}{}\n", history.trend)
+/// One case with its sessions; of several which moved most.
+fn text(movers: &[Mover]) -> String {
+    let [one] = movers else {
+        let table = tables::movers::of_movers(Arc::new(movers.to_vec()));
+        let table = TableView::new(table).to_text();
+        return format!("{table}The sessions of one case: --setup and --batch.\n");
+    };
+    case_text(one)
 }
 
-fn document((followed, history): &(FollowedCase, History)) -> Value {
+fn case_text(Mover { case, history, .. }: &Mover) -> String {
+    let table = TableView::new(tables::history::of_history(history)).to_text();
+    let (setup, point) = (&case.setup, case.point);
+    let mut text = format!("{setup} {point}\n{table}");
+    if !history.changes.is_empty() {
+        let changes = TableView::new(tables::history::of_changes(history)).to_text();
+        text.push_str(&format!("\nChanges of the level\n{changes}"));
+    }
+    format!("{text}{}\n", history.trend)
+}
+
+fn document(Mover { case, history, .. }: &Mover) -> Value {
     let points = history.points.iter().map(|point| {
         json!({
             "session": point.name,
@@ -110,15 +135,34 @@ fn document((followed, history): &(FollowedCase, History)) -> Value {
             "since_last": point.vs_previous.as_ref().map(pair),
             "since_first": point.vs_first.as_ref().map(pair),
             "changed": point.changed.iter().map(|changed| changed.what).collect::<Vec<_>>(),
+            "notes": point.notes,
         })
     });
     json!({
-        "setup": followed.setup,
-        "batch": followed.point.batch(),
-        "point": followed.point,
-        "model_sha256": followed.sha256,
+        "setup": case.setup,
+        "batch": case.point.batch(),
+        "point": case.point,
+        "model_sha256": case.sha256,
         "points": points.collect::<Vec<_>>(),
+        "changes": history.changes.iter().map(|one| change(history, one)).collect::<Vec<_>>(),
+        "levels": history.levels.iter().map(|level| json!({
+            "sessions": level.places.len(),
+            "latency_ms": level.latency_ns / 1e6,
+        })).collect::<Vec<_>>(),
         "trend": history.trend,
+    })
+}
+
+fn change(history: &History, change: &LevelChange) -> Value {
+    let first = &history.points[change.place];
+    json!({
+        "since": first.created,
+        "session": first.name,
+        "level": change.call.name(),
+        "speed_up": change.ratio.speed_up,
+        "interval": change.ratio.ci95,
+        "sessions": [change.sessions.0, change.sessions.1],
+        "differing": change.differing,
     })
 }
 

@@ -20,6 +20,7 @@ mod fake_nvml;
 mod fuzzing;
 mod gate;
 mod generation;
+mod history;
 mod idle_options;
 mod imports;
 mod input_values;

@@ -39,6 +39,11 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
         !self.is_of(key) && self.busy.as_ref() != Some(key)
     }
 
+    /// What it depends on has changed: it has to be computed again, and the result stays until then.
+    pub(crate) fn outdate(&mut self) {
+        self.key = None;
+    }
+
     /// Drops a result that is no longer shown.
     pub(crate) fn keep_if(&mut self, is_shown: impl FnOnce(&Key) -> bool) {
         if !self.key.as_ref().is_some_and(is_shown) {

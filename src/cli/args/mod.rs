@@ -453,6 +453,8 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// Arguments of `history`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit status: 0 fine, 1 a newest session is slower than the level before it and --fail-if-slower was given, 2 nothing to follow.")]
 pub(crate) struct HistoryArgs {
     /// A session that has the cases.
     pub session: PathBuf,
@@ -464,6 +466,9 @@ pub(crate) struct HistoryArgs {
     pub setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
+    /// Exit with 1 if the newest session of a case is slower than the level before it.
+    #[arg(long)]
+    pub fail_if_slower: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -78,7 +78,7 @@ fn ratio(ui: &mut Ui, found: &Headline) {
         label::number(ui, ratio, text::HUGE);
     }
     if let Some(interval) = &found.interval {
-        label::quiet(ui, &format!("95 % interval {interval}"));
+        label::quiet(ui, interval);
     }
     if !found.sentence.is_empty() {
         label::quiet(ui, &found.sentence);

@@ -1,6 +1,6 @@
-//! History: one case over the sessions of the library, and where it changed.
+//! History: one case over the sessions of the library, where it changed, and which cases of its session moved most.
 
-use eframe::egui::Ui;
+use eframe::egui::{Ui, vec2};
 
 use super::answer;
 use super::compare::IN_TURNS;
@@ -9,7 +9,7 @@ use crate::gui::theme::space;
 use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::data_table::{self, DataTable};
-use crate::gui::widgets::{button, label, tip, waiting};
+use crate::gui::widgets::{button, label, segmented, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, History, RunAction, Sessions};
 use powerband_app::history::{self, Followed, Following};
@@ -17,6 +17,10 @@ use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OpenSession};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::history::HistoryPoint;
+use powerband_findings::chart::spec::ChartSpec;
+
+/// Least width of a small chart, and its height.
+const SMALL_CHART: (f32, f32) = (360.0, 150.0);
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let Some(following) = app.compare.history.following else {
@@ -53,6 +57,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
         return;
     };
     let mut all = false;
+    let mut taken = None;
     let mut follow = |following| actions.push(Action::History(History::Follow(following)));
     ui.horizontal_wrapped(|ui| {
         let sessions = &app.shared.sessions;
@@ -65,7 +70,7 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
         let choice = Choice {
             name: "Setup to follow",
             shown: &sessions.series_name(following.session, following.setup),
-            width: (ui.available_width() - 180.0).clamp(80.0, 460.0),
+            width: (ui.available_width() - 350.0).clamp(80.0, 460.0),
         };
         let rows = || {
             let rows = choices.iter().map(|(other, setup)| ChoiceRow {
@@ -88,6 +93,16 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
         if let Some(point) = answer::point_choice(ui, name, following.point, &open.session) {
             follow(Following { point, ..following });
         }
+        let shows_all = app.compare.history.shows_all_cases;
+        let choices = [
+            (false, "one case".to_owned(), "The case that is picked"),
+            (
+                true,
+                "all cases".to_owned(),
+                "And all cases of its session, worst first",
+            ),
+        ];
+        taken = segmented::show(ui, "Cases over time", shows_all, &choices);
         if let Some(only) = &app.compare.history.only {
             let sessions = humanize::pluralised(only.len() as u64, "selected session");
             label::quiet(ui, &format!("Through {sessions}"));
@@ -99,6 +114,9 @@ fn choices(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Actio
     if all {
         actions.push(Action::History(History::Only(None)));
     }
+    if let Some(taken) = taken {
+        actions.push(Action::History(History::AllCases(taken)));
+    }
 }
 
 fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
@@ -107,7 +125,7 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
     answer::notes(ui, &found.troubles, &[]);
     super::card(ui, |ui| {
         label::card_title(ui, "Median latency")
-            .on_hover_text("One point per session with its 95 % interval; a word marks sessions that are faster or slower than the mean of the earlier ones");
+            .on_hover_text("One point per session with its 95 % interval, and a line at each level; a word marks where the level changed, and sessions that are faster or slower than their level");
         if !found.chart.is_empty() {
             let look = ChartOptions {
                 height: 260.0,
@@ -122,12 +140,14 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
             }
         }
     });
+    levels(ui, app, found, actions);
+    if app.compare.history.shows_all_cases {
+        all_cases(ui, app, found.following, actions);
+    }
     super::rows_card(ui, |ui| {
-        let title = |ui: &mut Ui| {
-            ui.add_space(10.0);
-            label::card_title(ui, "Sessions");
-        };
-        if !data_table::tools(ui, app, "history", actions, title) {
+        if !data_table::tools(ui, app, "history", actions, |ui| {
+            table_title(ui, "Sessions");
+        }) {
             return;
         }
         let points = &found.history.points;
@@ -149,6 +169,102 @@ fn body(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
         if let Some(file) = file {
             actions.push(Action::Sessions(Sessions::Open(vec![file])));
         }
+    });
+}
+
+fn table_title(ui: &mut Ui, title: &str) {
+    ui.add_space(10.0);
+    label::card_title(ui, title);
+}
+
+/// Where the level changed; a click opens the first session of the new level.
+fn levels(ui: &mut Ui, app: &App, found: &Followed, actions: &mut Vec<Action>) {
+    let changes = &found.history.changes;
+    if changes.is_empty() {
+        return;
+    }
+    super::rows_card(ui, |ui| {
+        let title = |ui: &mut Ui| table_title(ui, "Changes of the level");
+        if !data_table::tools(ui, app, "levels", actions, title) {
+            return;
+        }
+        let point = |row: usize| found.history.points.get(changes.get(row)?.place);
+        let name = |row: usize| {
+            let point = point(row);
+            let name = point.map_or("", |point| &point.name);
+            format!("Change at session {name}")
+        };
+        let table = DataTable {
+            id: "levels",
+            height: 240.0,
+            name: Some(&name),
+            ..DataTable::default()
+        };
+        let clicked = table.show(ui, app, actions).clicked.and_then(point);
+        let file = clicked.and_then(|point| found.files.get(point.source)?.clone());
+        if let Some(file) = file {
+            actions.push(Action::Sessions(Sessions::Open(vec![file])));
+        }
+    });
+}
+
+/// All cases of the session, worst first, as a table and as small charts; a click follows one.
+fn all_cases(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Action>) {
+    let Some(all) = &app.compare.history.movers.result else {
+        return waiting::show(ui, "Reading the sessions that have these cases…");
+    };
+    let mut taken = None;
+    super::rows_card(ui, |ui| {
+        let title = |ui: &mut Ui| table_title(ui, "All cases");
+        if !data_table::tools(ui, app, "movers", actions, title) {
+            return;
+        }
+        let name = |row: usize| {
+            let case = all.movers.get(row).map(|one| &one.case);
+            case.map_or_else(String::new, |case| {
+                format!("Case {} {}", case.setup, case.point)
+            })
+        };
+        let table = DataTable {
+            id: "movers",
+            height: 320.0,
+            name: Some(&name),
+            ..DataTable::default()
+        };
+        taken = table.show(ui, app, actions).clicked;
+    });
+    let columns = (ui.available_width() / SMALL_CHART.0).floor().max(1.0);
+    let width = (ui.available_width() - space::MEDIUM * (columns - 1.0)) / columns;
+    for (row, charts) in all.charts.chunks(columns as usize).enumerate() {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = space::MEDIUM;
+            for (place, chart) in charts.iter().enumerate() {
+                ui.allocate_ui(vec2(width, SMALL_CHART.1), |ui| {
+                    small_chart(ui, row * columns as usize + place, chart);
+                });
+            }
+        });
+    }
+    let taken = taken.and_then(|row| all.movers.get(row));
+    if let Some(mover) = taken {
+        actions.push(Action::History(History::Follow(Following {
+            setup: mover.key.setup,
+            point: mover.key.point,
+            ..following
+        })));
+    }
+}
+
+fn small_chart(ui: &mut Ui, place: usize, spec: &ChartSpec) {
+    super::card(ui, |ui| {
+        label::card_title(ui, &spec.title);
+        let look = ChartOptions {
+            height: SMALL_CHART.1,
+            highlighted: None,
+            zooms: false,
+            crosshair: false,
+        };
+        chart::show(ui, &format!("history of case {place}"), spec, look);
     });
 }
 
@@ -185,5 +301,8 @@ fn point_tooltip(point: &HistoryPoint) -> String {
         let sessions = humanize::pluralised(one.sessions as u64, "earlier session");
         format!("{} vs. {sessions}", one.verdict.call)
     }));
+    if !point.notes.is_empty() {
+        lines.push(point.notes.clone());
+    }
     lines.join("\n")
 }

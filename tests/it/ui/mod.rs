@@ -39,6 +39,7 @@ mod numbers;
 mod offers;
 mod one_number;
 mod over_controls;
+mod over_time;
 mod pictures;
 mod pixels;
 mod plan_by_hand;

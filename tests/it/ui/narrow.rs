@@ -368,6 +368,6 @@ fn different_networks_are_told_beside_the_answer() {
         names.iter().any(|name| name == "different networks"),
         "{names:?}"
     );
-    // The ratio is kept, with its interval.
-    desk.see("95 % interval ");
+    // The ratio is kept, with its interval; the two were not interleaved.
+    desk.see("99 % interval ");
 }

@@ -110,7 +110,7 @@ fn the_window_says_what_the_commands_print() {
                 app.compare.sides.found.result.is_some()
             });
             desk.reach("Sort by Verdict");
-            let mut sheet = seen(&desk, "Batch", "95 % interval");
+            let mut sheet = seen(&desk, "Batch", "Interval");
             rows += sheet.rows.len();
             // The sides stand above the table.
             for (head, setup) in [("Before", 0), ("After", 1)] {

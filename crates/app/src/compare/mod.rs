@@ -8,22 +8,27 @@ mod update;
 
 pub(crate) use update::EarlierSource;
 
+use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::{BATCH, Point};
+use powerband_core::domain::session::Session;
 use powerband_core::stats::prediction::MoreRounds;
 use std::sync::Arc;
 
 use crate::curves::ring;
 use crate::derived::Derived;
 use crate::reports::ReportSubject;
-use crate::sessions::{OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
+use crate::sessions::{LIVE, OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
 use powerband_core::domain::again;
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::closing_in;
 use powerband_findings::analysis::comparison::{CasePair, Comparison};
 use powerband_findings::analysis::dimensions;
 use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::headline::Headline;
+use powerband_findings::analysis::verdict::Call;
 use powerband_findings::analysis::{conditions, remarks};
+use powerband_findings::chart;
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
@@ -55,6 +60,8 @@ pub struct CompareState {
     pub found: Derived<(SideChoice, SideChoice), (SideChoice, SideChoice, Arc<Comparison>)>,
     /// The charts of it.
     pub drawn: ComparisonCharts,
+    /// The run that goes on, with its samples, as of the last comparison within it.
+    pub(crate) run: Option<Arc<Session>>,
 }
 
 /// The charts of a comparison, made when there is something new and not for each frame.
@@ -70,6 +77,8 @@ pub struct ComparisonCharts {
     pub speed_ups: ChartSpec,
     /// The same over two dimensions of the sweep, where they vary.
     pub map: Option<HeatMap>,
+    /// The ratio of one pair after each round, and which pair; nothing where the two took no turns.
+    pub closing_in: Option<(Point, ChartSpec)>,
     /// Flags of the cases, each once.
     pub flags: Vec<RaisedFlag>,
 }
@@ -82,6 +91,7 @@ impl Default for ComparisonCharts {
             latency: ChartSpec::default(),
             speed_ups: ChartSpec::default(),
             map: None,
+            closing_in: None,
             flags: Vec::new(),
         }
     }
@@ -100,6 +110,37 @@ pub struct RaisedFlag {
     pub meaning: &'static str,
     /// What to do about it.
     pub advice: String,
+}
+
+/// The ratio by round of the pair that is pinned, else of the first open one, else of the first.
+fn closing_in(
+    sides: &CompareState,
+    open: &OpenSessions,
+    (before, after): (SideChoice, SideChoice),
+    comparison: &Comparison,
+    pin: Option<Pin>,
+    colour: impl Fn(SideChoice, usize) -> usize,
+) -> Option<(Point, ChartSpec)> {
+    let pairs = comparison.pairs.iter();
+    let pairs: Vec<&CasePair> = pairs.filter(|pair| pair.is_interleaved).collect();
+    let is_pinned = |pair: &&&CasePair| {
+        let pinned = pin.filter(|pin| pin.session == after.session);
+        pinned.is_some_and(|pin| pin.case.point == pair.after_point)
+    };
+    let is_open = |pair: &&&CasePair| pair.verdict.call == Call::Inconclusive;
+    let pair = pairs.iter().find(is_pinned);
+    let pair = pair
+        .or_else(|| pairs.iter().find(is_open))
+        .or_else(|| pairs.first())?;
+    let session = sides.session_of(open.get(before.session)?);
+    let key = |row: &CaseRow| CaseKey {
+        setup: row.setup,
+        point: row.point,
+    };
+    let ratios = closing_in::ratios_by_round(session, key(&pair.before), key(&pair.after));
+    let is_drawn = before.session == after.session && ratios.len() > 1;
+    let chart = chart::closing_in::by_round(&ratios, colour(after, pair.after.setup));
+    is_drawn.then_some((pair.after_point, chart))
 }
 
 impl CompareState {
@@ -159,6 +200,7 @@ impl CompareState {
             along,
             latency,
             map,
+            closing_in: closing_in(self, open, (*before, *after), comparison, pin, colour),
             speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
             flags: raised_flags(&comparison.pairs),
         };
@@ -229,6 +271,12 @@ impl CompareState {
             first: before.session,
             second: (after.session != before.session).then_some(after.session),
         })
+    }
+
+    /// A session as it is compared. The run that goes on has its samples here alone.
+    pub(crate) fn session_of<'a>(&'a self, open: &'a OpenSession) -> &'a Arc<Session> {
+        let run = self.run.as_ref().filter(|_| open.id == LIVE);
+        run.unwrap_or_else(|| open.comparable_session())
     }
 
     /// Fills empty sides and drops sides that are no longer there. A single session is compared within

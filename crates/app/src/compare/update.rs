@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{CompareState, SideChoice};
 use crate::action::Compare;
 use crate::doors::CompareDoor;
+use crate::screen::Screen;
 use crate::sessions::LIVE;
 use crate::shared::Shared;
 use powerband_core::domain::session::Session;
@@ -32,6 +33,21 @@ impl CompareDoor {
         self.compare_if_wanted(shared);
     }
 
+    /// Whether a comparison within the run that goes on is shown, and none is computed by now.
+    pub(crate) fn wants_run(&self, shared: &Shared) -> bool {
+        let is_run = |side: Option<SideChoice>| side.is_some_and(|side| side.session == LIVE);
+        let sides = &self.sides;
+        let is_shown = shared.shows(Screen::Compare) && is_run(sides.before) && is_run(sides.after);
+        is_shown && sides.found.busy().is_none()
+    }
+
+    /// Compares within the run that goes on, as far as it was measured by now.
+    pub(crate) fn compare_run(&mut self, measured: Arc<Session>, shared: &mut Shared) {
+        self.sides.run = Some(measured);
+        self.sides.found.outdate();
+        self.compare_if_wanted(shared);
+    }
+
     pub(crate) fn compare_if_wanted(&mut self, shared: &mut Shared) {
         self.sides.drop_missing_sides(&shared.sessions);
         self.compare_tables(shared);
@@ -40,7 +56,8 @@ impl CompareDoor {
         };
         let side = |pick: SideChoice| {
             let open = shared.sessions.get(pick.session)?;
-            let (session, rows) = (open.comparable_session(), open.comparable_rows());
+            let session = self.sides.session_of(open);
+            let rows = open.comparable_rows();
             Some((Arc::clone(session), Arc::clone(rows)))
         };
         let (Some(b), Some(a)) = (side(before), side(after)) else {

@@ -12,7 +12,9 @@ use crate::sessions::{self, Pin, SessionId};
 use crate::shared::{FollowUp, Shared};
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
-use powerband_findings::analysis::{case_outliers, energy, generation, reported_stats, run_phases};
+use powerband_findings::analysis::{
+    case_outliers, energy, generation, modes, reported_stats, run_phases,
+};
 use powerband_findings::chart::limit::within_reach;
 use powerband_findings::chart::spec::SeriesId;
 use powerband_findings::chart::{lanes, samples};
@@ -291,6 +293,7 @@ fn run_facts(session: &Session, case: &Case) -> Vec<String> {
     let timed = requests.as_ref().filter(|found| found.count > 0);
     let counted = timed.map(|found| found.tokens_sentence());
     let phases = [
+        modes::modes_text(case),
         run_phases::phases_text(case),
         run_phases::training_text(case),
     ];

@@ -11,4 +11,6 @@ pub enum History {
     Follow(Following),
     /// Follows it through these sessions alone, by their files; nothing for all.
     Only(Option<Vec<PathBuf>>),
+    /// Whether all cases of the session are shown, worst first, below the one that is followed.
+    AllCases(bool),
 }

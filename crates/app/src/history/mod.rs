@@ -18,6 +18,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::history::{self, History, HistoryPoint};
+use powerband_findings::analysis::movers::Mover;
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_store::library::Stamp;
 
@@ -65,6 +66,15 @@ impl Followed {
     }
 }
 
+/// All cases of a session over time, worst first.
+#[derive(Debug, Default)]
+pub struct FollowedCases {
+    /// The cases.
+    pub movers: Arc<Vec<Mover>>,
+    /// The chart of each.
+    pub charts: Vec<ChartSpec>,
+}
+
 /// What of each file of the library a case needs, so that it is read once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Read {
@@ -90,6 +100,10 @@ pub struct HistoryState {
     pub following: Option<Following>,
     /// The case over time, and the version of what it was looked for in.
     pub found: Derived<(Following, u32), Arc<Followed>>,
+    /// Whether all cases of its session are shown.
+    pub shows_all_cases: bool,
+    /// All cases of a session, and the version of what they were looked for in.
+    pub movers: Derived<(SessionId, u32), Arc<FollowedCases>>,
     /// The sessions that it is followed through, by their files; nothing for all.
     pub only: Option<BTreeSet<PathBuf>>,
     /// Counts how often there were other sessions to look in.
@@ -135,6 +149,8 @@ impl HistoryState {
             })
         });
         self.found.keep_if(|(of, _)| Some(*of) == self.following);
+        let session = self.following.map(|following| following.session);
+        self.movers.keep_if(|(of, _)| Some(*of) == session);
     }
 
     /// The last two sessions as the sides of a run that measures both again, in turns, or why not.
@@ -165,6 +181,17 @@ impl HistoryState {
         let following = self.following?;
         let busy = self.found.busy().map(|(busy, _)| *busy);
         (!self.is_fresh() && busy != Some(following)).then_some((following, self.version))
+    }
+}
+
+impl HistoryState {
+    /// The session whose cases ought to be looked for, all of them, and are not yet.
+    pub(crate) fn wanted_movers(&self) -> Option<(SessionId, u32)> {
+        let key = (
+            self.following.filter(|_| self.shows_all_cases)?.session,
+            self.version,
+        );
+        self.movers.needs(&key).then_some(key)
     }
 }
 

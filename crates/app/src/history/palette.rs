@@ -15,9 +15,17 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
         let all = Action::History(History::Only(None));
         seen_on(Screen::History, "History: all sessions of the library", all)
     });
+    let shows_all = app.compare.history.shows_all_cases;
+    let title = if shows_all {
+        "History: followed case alone"
+    } else {
+        "History: all cases of the session"
+    };
+    let cases = Action::History(History::AllCases(!shows_all));
     setups(app, following)
         .into_iter()
         .chain(all)
+        .chain([seen_on(Screen::History, title, cases)])
         .chain(points(app, following))
         .collect()
 }

@@ -9,7 +9,8 @@ use crate::doors::CompareDoor;
 use crate::screen::Screen;
 use crate::sessions::LIVE;
 use crate::shared::Shared;
-use powerband_findings::tables::history::of_history;
+use powerband_findings::tables::history::{of_changes, of_history};
+use powerband_findings::tables::movers::of_movers;
 
 impl CompareDoor {
     pub(crate) fn history(&mut self, change: &History, shared: &mut Shared) {
@@ -21,6 +22,10 @@ impl CompareDoor {
             History::Only(files) => {
                 self.history.only = files.clone().map(|files| files.into_iter().collect());
                 self.renew_history(shared);
+            }
+            History::AllCases(all) => {
+                self.history.shows_all_cases = *all;
+                self.follow_if_wanted(shared);
             }
         }
     }
@@ -42,21 +47,52 @@ impl CompareDoor {
         self.history.drop_missing_case(&shared.sessions);
         if self.history.found.result.is_none() {
             shared.tables.remove("history");
+            shared.tables.remove("levels");
+        }
+        if self.history.movers.result.is_none() {
+            shared.tables.remove("movers");
         }
         if !shared.shows(Screen::History) {
             return;
         }
-        let Some(key) = self.history.wanted() else {
-            return;
-        };
-        let following = key.0;
+        if let Some(key) = self.history.wanted_movers()
+            && let Some(search) = self.case_search(shared)
+        {
+            let work = move |_: &_| Some(Arc::new(work::follow_all(&search)));
+            shared.derive(
+                self,
+                "history of all cases",
+                |door| &mut door.history.movers,
+                key,
+                work,
+                Self::followed_all,
+            );
+        }
+        if let Some(key) = self.history.wanted()
+            && let Some(search) = self.case_search(shared)
+        {
+            let work = |_: &_| work::follow(search).map(Arc::new);
+            shared.derive(
+                self,
+                "history",
+                |door| &mut door.history.found,
+                key,
+                work,
+                Self::followed,
+            );
+        }
+    }
+
+    /// What the case that is followed is looked for in.
+    fn case_search(&self, shared: &Shared) -> Option<work::CaseSearch> {
+        let following = self.history.following?;
         let (followed, others): (Vec<_>, Vec<_>) = shared
             .sessions
             .iter()
             .filter(|open| open.id != LIVE)
             .partition(|open| open.id == following.session);
         let known = self.history.found.result.as_ref();
-        let search = work::CaseSearch {
+        Some(work::CaseSearch {
             following,
             read: known.map(|found| found.read.clone()).unwrap_or_default(),
             n_threads: n_threads(shared.is_running),
@@ -74,23 +110,22 @@ impl CompareDoor {
                 })
                 .map(|open| (Arc::clone(&open.session), open.path.clone()))
                 .collect(),
-        };
-        let work = |_: &_| work::follow(search).map(Arc::new);
-        shared.derive(
-            self,
-            "history",
-            |door| &mut door.history.found,
-            key,
-            work,
-            Self::followed,
-        );
+        })
     }
 
     fn followed(&mut self, shared: &mut Shared) {
         if let Some(found) = &self.history.found.result {
-            shared
-                .tables
-                .set_table("history", of_history(&found.history));
+            let tables = &mut shared.tables;
+            tables.set_table("history", of_history(&found.history));
+            tables.set_table("levels", of_changes(&found.history));
+        }
+        self.follow_if_wanted(shared);
+    }
+
+    fn followed_all(&mut self, shared: &mut Shared) {
+        if let Some(found) = &self.history.movers.result {
+            let table = of_movers(Arc::clone(&found.movers));
+            shared.tables.set_table("movers", table);
         }
         self.follow_if_wanted(shared);
     }

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use super::{Followed, Following, Read, SingleCaseSession};
+use super::{Followed, FollowedCases, Following, Read, SingleCaseSession};
+use powerband_core::domain::case::Case;
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::headline::Headline;
-use powerband_findings::analysis::history;
+use powerband_findings::analysis::history::{self, FollowedCase};
+use powerband_findings::analysis::movers::{self, Mover};
 use powerband_findings::chart;
 use powerband_store::library::{self, ScannedFile, Stamp};
 use powerband_store::session_file;
@@ -46,7 +49,7 @@ pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
         .iter()
         .map(|(open, file)| (Arc::new(narrowed(&case, open)), file.clone()))
         .collect();
-    let files = files(&search, &session.model.name);
+    let files = files(&search, &session.model.name, Some(point));
     let read = mem::take(&mut search.read);
     let (mut read, troubles) = read_files(&case, read, &files, search.n_threads);
     let of_library = files
@@ -75,25 +78,61 @@ pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
     })
 }
 
+/// Follows all cases of a session, worst first; each file that has its model is read once.
+pub(crate) fn follow_all(search: &CaseSearch) -> FollowedCases {
+    let Some((session, _)) = search.open.first() else {
+        return FollowedCases::default();
+    };
+    let cases: Vec<FollowedCase> = session
+        .cases
+        .iter()
+        .map(|case| FollowedCase::new(session, case.setup, case.point))
+        .collect();
+    let narrowed_to_each = |session: &Session| -> Vec<SingleCaseSession> {
+        cases.iter().map(|case| narrowed(case, session)).collect()
+    };
+    let open = search.open.iter().map(|(open, _)| narrowed_to_each(open));
+    let files = files(search, &session.model.name, None);
+    let read = read_each(&files, search.n_threads, |(path, _)| {
+        session_file::read(path).map(|opened| narrowed_to_each(&opened.session))
+    });
+    let all: Vec<Vec<SingleCaseSession>> = open.chain(read.into_iter().flatten()).collect();
+    let sessions_with = |wanted: &FollowedCase| {
+        let place = cases.iter().position(|case| case == wanted).unwrap_or(0);
+        let with = all.iter().map(|session| &session[place]);
+        with.map(|one| (&*one.session, one.rows.as_slice()))
+            .collect()
+    };
+    let keys = session.cases.iter().map(Case::key);
+    let movers = movers::worst_first(session, keys, sessions_with);
+    let chart = |one: &Mover| {
+        let mut chart = chart::history::small_medians(&one.history, search.colour);
+        chart.title = format!("{} {}", one.case.setup, one.case.point);
+        chart
+    };
+    FollowedCases {
+        charts: movers.iter().map(chart).collect(),
+        movers: Arc::new(movers),
+    }
+}
+
 fn is_same(one: &[Arc<Session>], other: &[Arc<Session>]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(a, b)| Arc::ptr_eq(a, b))
 }
 
-/// The files of the library that may have the case and are not open.
-fn files(search: &CaseSearch, model: &str) -> Vec<(PathBuf, Stamp)> {
+/// The files of the library that may have the model at a point, or at any, and are not open.
+fn files(search: &CaseSearch, model: &str, point: Option<Point>) -> Vec<(PathBuf, Stamp)> {
     let open: BTreeSet<&Path> = search
         .open
         .iter()
         .filter_map(|(_, file)| file.as_deref())
         .collect();
-    let point = search.following.point;
     let scanned = library::scan(&search.folder, &search.known).into_iter();
     scanned
         .filter(|(path, scanned)| {
-            let may_have = scanned
-                .entry
-                .as_ref()
-                .is_ok_and(|entry| entry.model == model && entry.points.contains(&point));
+            let may_have = scanned.entry.as_ref().is_ok_and(|entry| {
+                entry.model == model && point.is_none_or(|point| entry.points.contains(&point))
+            });
             let is_meant = search.only.as_ref().is_none_or(|only| only.contains(path));
             is_meant && may_have && !open.contains(path.as_path())
         })
@@ -136,36 +175,45 @@ fn read_files(
         let needed = Arc::new(narrowed(case, &opened.session));
         Ok((path.clone(), (*stamp, needed)))
     };
-    let part = unread.len().div_ceil(n_threads).max(1);
-    let results: Vec<Result<_, String>> = thread::scope(|scope| {
-        let mut parts = unread.chunks(part);
-        let first = parts.next().unwrap_or_default();
-        let others: Vec<_> = parts
-            .map(|part| {
-                let work = move || part.iter().map(|file| open(file)).collect::<Vec<_>>();
-                let named = thread::Builder::new().name("history".to_owned());
-                (part, named.spawn_scoped(scope, work))
-            })
-            .collect();
-        let mut results: Vec<_> = first.iter().map(|file| open(file)).collect();
-        for (part, other) in others {
-            match other.map(thread::ScopedJoinHandle::join) {
-                Ok(Ok(found)) => results.extend(found),
-                // A panic goes on in this thread, whose owner reports it.
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(_no_thread) => results.extend(part.iter().map(|file| open(file))),
-            }
-        }
-        results
-    });
     let mut troubles = Vec::new();
-    for result in results {
+    for result in read_each(&unread, n_threads, |file| open(file)) {
         match result {
             Ok((path, needed)) => drop(read.files.insert(path, needed)),
             Err(reason) => troubles.push(reason),
         }
     }
     (read, troubles)
+}
+
+/// Reads files on several threads; the results in their order.
+fn read_each<File: Sync, T: Send>(
+    files: &[File],
+    n_threads: usize,
+    open: impl Fn(&File) -> T + Sync,
+) -> Vec<T> {
+    let part = files.len().div_ceil(n_threads).max(1);
+    let open = &open;
+    thread::scope(|scope| {
+        let mut parts = files.chunks(part);
+        let first = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts
+            .map(|part| {
+                let work = move || part.iter().map(open).collect::<Vec<_>>();
+                let named = thread::Builder::new().name("history".to_owned());
+                (part, named.spawn_scoped(scope, work))
+            })
+            .collect();
+        let mut results: Vec<_> = first.iter().map(open).collect();
+        for (part, other) in others {
+            match other.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(found)) => results.extend(found),
+                // A panic goes on in this thread, whose owner reports it.
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(_no_thread) => results.extend(part.iter().map(open)),
+            }
+        }
+        results
+    })
 }
 
 fn narrowed(case: &history::FollowedCase, session: &Session) -> SingleCaseSession {
@@ -179,7 +227,6 @@ fn narrowed(case: &history::FollowedCase, session: &Session) -> SingleCaseSessio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use powerband_core::domain::point::Point;
     use powerband_findings::analysis::testing::{measure_near, session};
 
     #[test]

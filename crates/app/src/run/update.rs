@@ -385,6 +385,10 @@ impl App {
             .put(OpenSession::unsaved(LIVE, seen, run.findings.clone()));
         self.curves.redraw_curves_of_run(&mut self.shared);
         self.compare.compare_steps_if_wanted(&mut self.shared);
+        if is_measured && self.compare.wants_run(&self.shared) {
+            let measured = Arc::clone(session);
+            self.compare.compare_run(measured, &mut self.shared);
+        }
         if self.shared.shows(Screen::Fleet) {
             self.compare.compare_machines_if_wanted(&mut self.shared);
         }
@@ -420,6 +424,7 @@ impl App {
         run.find(over.findings.clone());
         run.redraw_lanes();
         self.compare.sides.found.forget();
+        self.compare.sides.run = None;
         self.compare.journey.run_is_over(id);
         self.shared.sessions.put(OpenSession {
             path,

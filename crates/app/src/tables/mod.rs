@@ -48,7 +48,7 @@ const fn kind(
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [TableKind; 28] = [
+pub const ALL: [TableKind; 30] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("two-cases", "Two pinned cases", "time", Screen::Curves),
@@ -69,6 +69,8 @@ pub const ALL: [TableKind; 28] = [
     kind("fleet-effects", "Setup and machine", "part", Screen::Fleet),
     kind("machines", "Machines", "machine", Screen::Fleet),
     kind("history", "History", "session", Screen::History),
+    kind("levels", "Changes of the level", "change", Screen::History),
+    kind("movers", "All cases", "case", Screen::History),
     kind("steps", "Steps", "step", Screen::Journey),
     kind("kernels", "Kernels", "row", Screen::Kernels),
     kind("categories", "Categories", "category", Screen::Kernels),

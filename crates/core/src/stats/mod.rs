@@ -7,6 +7,8 @@ pub mod fit;
 pub mod histogram;
 pub mod integral;
 pub mod joint;
+pub mod levels;
+pub mod modes;
 pub mod outliers;
 pub mod pareto;
 pub mod percentiles;

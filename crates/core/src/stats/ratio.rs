@@ -164,11 +164,7 @@ pub fn unpaired(
     let first = SideMoments::from_rounds(before)?;
     let second = SideMoments::from_rounds(after)?;
     let (a, b) = (first.variance / first.n, second.variance / second.n);
-    let welch = if a + b > 0.0 {
-        (a + b).powi(2) / (a.powi(2) / (first.n - 1.0) + b.powi(2) / (second.n - 1.0))
-    } else {
-        first.n + second.n - 2.0
-    };
+    let welch = student::welch_freedom((a, first.n), (b, second.n));
     let visits: Vec<&RoundSamples> = before.iter().chain(after).collect();
     let rounds = before.len().min(after.len());
     // Each side is a draw of a session.

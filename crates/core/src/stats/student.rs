@@ -2,6 +2,8 @@
 
 use statrs::distribution::{Continuous as _, ContinuousCDF as _, StudentsT};
 
+use super::summary::{mean, standard_deviation};
+
 /// The value that Student's t with so many degrees of freedom exceeds in 2.5 % of all cases, so that
 /// ± it holds 95 %. Infinite for less than half a degree of freedom, where nothing can be said.
 pub(crate) fn t975(freedom: f64) -> f64 {
@@ -31,6 +33,30 @@ pub(crate) fn quantile(p: f64, freedom: f64) -> f64 {
         t -= step;
     }
     t
+}
+
+/// Welch's degrees of freedom of a difference of means, of the squared error of each and how many values it has; all of
+/// them where nothing scatters.
+pub(crate) fn welch_freedom((a, n): (f64, f64), (b, m): (f64, f64)) -> f64 {
+    if a + b > 0.0 {
+        (a + b).powi(2) / (a.powi(2) / (n - 1.0) + b.powi(2) / (m - 1.0))
+    } else {
+        n + m - 2.0
+    }
+}
+
+/// The mean of the second values less that of the first, and half its 99 % interval, by Welch; nothing where a side has
+/// fewer than two.
+pub fn difference(first: &[f64], second: &[f64]) -> Option<(f64, f64)> {
+    let moments = |values: &[f64]| {
+        let centre = mean(values)?;
+        let n = values.len() as f64;
+        let error = standard_deviation(values, centre)?.powi(2) / n;
+        Some((centre, error, n))
+    };
+    let ((from, a, n), (to, b, m)) = (moments(first)?, moments(second)?);
+    let freedom = welch_freedom((a, n), (b, m));
+    Some((to - from, t995(freedom) * (a + b).sqrt()))
 }
 
 #[cfg(test)]

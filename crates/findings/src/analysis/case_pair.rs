@@ -33,6 +33,9 @@ pub struct Ratio {
     pub ci95: Option<Interval>,
     /// Rounds that the interval rests on.
     pub rounds: u32,
+    /// Whether the two were not interleaved, so that the interval is the 99 % one.
+    #[serde(skip)]
+    pub is_apart: bool,
 }
 
 impl Ratio {
@@ -46,6 +49,21 @@ impl Ratio {
     pub fn interval_text(&self) -> Option<String> {
         let interval = self.ci95?;
         Some(interval_text(interval, self.speed_up))
+    }
+
+    /// What its interval is called: `95 % interval`.
+    pub fn interval_name(&self) -> &'static str {
+        if self.is_apart {
+            "99 % interval"
+        } else {
+            "95 % interval"
+        }
+    }
+
+    /// Its interval with its name: `95 % interval 2.910 to 3.040`; nothing where there is none.
+    pub fn named_interval_text(&self) -> Option<String> {
+        let interval = self.interval_text()?;
+        Some(format!("{} {interval}", self.interval_name()))
     }
 }
 
@@ -153,7 +171,7 @@ pub(super) fn interleaved_estimate(
 
 /// Which look at a comparison it is that ends with this round: the one after the planned rounds, or one after rounds were
 /// added because it was not settled.
-fn look_after_round(session: &Session, last_round: u32) -> Look {
+pub(super) fn look_after_round(session: &Session, last_round: u32) -> Look {
     let measure = &session.plan.measure;
     let added = session.sittings.first().map(|one| one.first_round);
     let until_settled = measure.until_settled.then_some(measure.rounds);
@@ -185,6 +203,7 @@ pub(super) fn mean_speed_up(pairs: &[CasePair]) -> Option<Ratio> {
             high: (ln + half).exp(),
         }),
         rounds: ratios.iter().map(|ratio| ratio.rounds).min()?,
+        is_apart: ratios.iter().any(|ratio| ratio.is_apart),
     })
 }
 
@@ -194,6 +213,7 @@ impl From<&Estimate> for Ratio {
             speed_up: estimate.ratio(),
             ci95: Some(estimate.interval()),
             rounds: estimate.rounds,
+            is_apart: estimate.apart.is_some(),
         }
     }
 }
@@ -216,6 +236,7 @@ fn ratio_of(
         speed_up,
         ci95: None,
         rounds: 1,
+        is_apart: false,
     })
 }
 
@@ -256,6 +277,7 @@ mod tests {
             speed_up,
             ci95: Some(Interval { low, high }),
             rounds: 5,
+            is_apart: false,
         }
     }
 

@@ -10,6 +10,7 @@ use super::fleet::{self, Effects};
 use super::limits::difference::TimeDifference;
 use super::metrics;
 pub use super::metrics::{Better, ComparedMetric};
+use super::modes;
 pub use super::side::ComparedSide;
 use super::verdict::Call;
 use powerband_core::base::humanize;
@@ -85,6 +86,13 @@ pub fn compare_setups_with_earlier(
     };
     remarks.extend(self_comparison_text(before, after, &pairs));
     remarks.extend(comparison_warnings::pair_warnings(&pairs));
+    remarks.extend(pairs.iter().filter_map(|pair| {
+        let visits = (
+            before.visits(pair.before_point),
+            after.visits(pair.after_point),
+        );
+        modes::pair_text(pair, &visits.0, &visits.1)
+    }));
     let networks = conditions::different_networks(
         (before.session, before.setup),
         (after.session, after.setup),
@@ -228,9 +236,8 @@ impl Comparison {
         let overall = self.overall.filter(|_| self.pairs.len() > 1)?;
         let pairs = self.pairs.iter().filter(|pair| pair.ratio.is_some());
         let cases = humanize::pluralised(pairs.count() as u64, "case");
-        let interval = overall.interval_text();
-        let interval =
-            interval.map_or_else(String::new, |words| format!(", 95 % interval {words}"));
+        let interval = overall.named_interval_text();
+        let interval = interval.map_or_else(String::new, |text| format!(", {text}"));
         Some(format!(
             "geometric mean of the speed-ups of {cases}: {}{interval}",
             overall.speed_up_text()

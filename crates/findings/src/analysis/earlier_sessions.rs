@@ -29,6 +29,9 @@ pub struct EarlierSessions {
 pub(super) struct SessionMean {
     /// Hash of the case, its machine, and how it was measured: library, load and profiler.
     like: u64,
+    /// Hash of the case, its machine, its load and its profiler: what sessions of one series in time share. The library may
+    /// change among them.
+    pub(super) series: u64,
     /// Hash of the machine.
     machine: u64,
     /// Hash of what tells the run from others: when it began, and its seed.
@@ -54,13 +57,12 @@ impl SessionMean {
         let report = session.reports.get(setup).and_then(Option::as_ref);
         let library = report.and_then(|report| report.library.as_deref());
         let load = session.plan.load.to_string();
-        let case_and_way = (
-            FollowedCase::new(session, setup, point),
-            (library, load, session.profiler.as_deref()),
-        );
         let machine = FxBuildHasher.hash_one((host, &cpu.model, cpu.threads, gpus));
+        let followed = FollowedCase::new(session, setup, point);
+        let series = FxBuildHasher.hash_one((followed, load, session.profiler.as_deref(), machine));
         Some(Self {
-            like: FxBuildHasher.hash_one((case_and_way, machine)),
+            like: FxBuildHasher.hash_one((series, library)),
+            series,
             machine,
             run: FxBuildHasher.hash_one((&session.created, session.plan.seed)),
             began_s: clock::unix_seconds(&session.created),

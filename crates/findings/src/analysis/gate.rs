@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::case_pair::{self, CasePair};
 use super::case_rows;
 use super::comparison::{self, Better, ComparedMetric, Comparison};
+use super::metrics::CLOCKS_SAID;
 use super::side::ComparedSide;
 use super::verdict::{self, LEAST_FLOOR};
 use powerband_core::base::humanize;
@@ -19,8 +20,6 @@ use powerband_core::stats::ratio::Estimate;
 
 /// The metric that is held against a limit where none is named.
 pub const LATENCY: &str = "latency";
-/// The clocks of two sides differ by so much more than their settings and the sensor explain: it is said.
-const CLOCKS_SAID: f64 = 0.01;
 /// With clocks that differ by more than this, times say nothing of what was changed.
 const CLOCKS_MOST: f64 = 0.03;
 

@@ -20,7 +20,7 @@ pub struct Headline {
     pub help: &'static str,
     /// The ratio as text; nothing where there is none.
     pub ratio: Option<String>,
-    /// Its interval as text, where it has one.
+    /// Its interval with its name, where it has one: `95 % interval 1.200 to 1.300`.
     pub interval: Option<String>,
     /// Each verdict, with what it holds for.
     pub verdicts: Vec<(Call, String)>,
@@ -171,7 +171,7 @@ impl Headline {
                 .into_iter()
                 .collect(),
             sentence: if against.is_some() {
-                history::calls_sentence(&found.points)
+                history::summary_sentences(found)
             } else {
                 found.trend.clone()
             },
@@ -237,7 +237,7 @@ impl Headline {
     fn of_ratio(ratio: Option<Ratio>) -> Self {
         Self {
             ratio: ratio.map(|ratio| ratio.speed_up_text()),
-            interval: ratio.and_then(|ratio| ratio.interval_text()),
+            interval: ratio.and_then(|ratio| ratio.named_interval_text()),
             ..Self::default()
         }
     }

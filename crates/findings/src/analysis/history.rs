@@ -1,6 +1,7 @@
 //! One case over time: the same model in the same way at the same batch size, session by session.
 //!
-//! Each has its verdict against the mean of the earlier ones, and its ratio to the previous one and to the first.
+//! Each has its verdict against the mean of the earlier ones at its level (`history_levels`), and its ratio to the
+//! previous one and to the first.
 
 use super::case_pair;
 use super::case_rows::CaseRow;
@@ -8,6 +9,7 @@ use super::comparison::{CasePair, ComparedSide, Ratio};
 use super::conditions::{self, Difference};
 use super::earlier_sessions::{self, EarlierSessions, SessionMean};
 pub use super::followed::FollowedCase;
+use super::history_levels::{self, Level, LevelChange, SeriesLevels};
 use super::verdict::{self, Call, Verdict};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -28,7 +30,8 @@ pub struct HistoryPoint {
     /// When its run began, RFC 3339 in UTC.
     pub created: String,
     pub row: CaseRow,
-    /// Against the mean of the earlier sessions; nothing where none was measured in this way on this machine.
+    /// Against the mean of the earlier sessions at its level, or at the one before while its own has too few; nothing
+    /// where none was measured in this way on this machine.
     pub vs_earlier: Option<AgainstEarlier>,
     /// Against the session before; nothing for the first.
     pub vs_previous: Option<CasePair>,
@@ -36,6 +39,8 @@ pub struct HistoryPoint {
     pub vs_first: Option<CasePair>,
     /// Conditions that differ from the session before.
     pub changed: Vec<Difference>,
+    /// What the user wrote of the session.
+    pub notes: String,
 }
 
 /// A session against the mean of earlier ones.
@@ -53,8 +58,20 @@ pub struct AgainstEarlier {
 pub struct History {
     /// Where it was measured.
     pub points: Arc<Vec<HistoryPoint>>,
+    /// Where it changed and stayed changed, oldest first.
+    pub changes: Vec<LevelChange>,
+    /// The levels between the changes.
+    pub levels: Vec<Level>,
     /// The trend in a sentence.
     pub trend: String,
+}
+
+impl History {
+    /// The verdict of the newest session against the level before it.
+    pub fn last_call(&self) -> Option<Call> {
+        let against = self.points.last()?.vs_earlier.as_ref()?;
+        Some(against.verdict.call)
+    }
 }
 
 /// Follows a case through sessions in any order; those that do not have it are passed over.
@@ -86,6 +103,8 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
     for mean in measured.iter().filter_map(|one| one.mean) {
         all.add_mean(mean);
     }
+    let means: Vec<Option<SessionMean>> = measured.iter().map(|one| one.mean).collect();
+    let levels = SeriesLevels::from_means(&means);
     let mut points: Vec<HistoryPoint> = Vec::with_capacity(measured.len());
     for (place, this) in measured.iter().enumerate() {
         let last = place.checked_sub(1).and_then(|last| measured.get(last));
@@ -95,15 +114,21 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
             name: this.side.session.name.clone(),
             created: this.side.session.created.clone(),
             row: this.row.clone(),
-            vs_earlier: this.compare_with_earlier(&measured[..place]),
+            vs_earlier: this.compare_with_earlier(&means, levels.stable_before(place)),
             vs_previous: last.map(|last| this.compare_with(last, &all)),
             vs_first: first.map(|first| this.compare_with(first, &all)),
             changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),
+            notes: this.side.session.notes.clone(),
         });
     }
+    let differing =
+        |before: usize, after: usize| changes(&measured[before].side, &measured[after].side);
+    let found = levels.changes(differing);
     History {
-        trend: trend(&points),
+        trend: trend(&points, &found),
         points: Arc::new(points),
+        changes: found,
+        levels: levels.into_levels(),
     }
 }
 
@@ -122,13 +147,15 @@ impl HistoryEntry<'_> {
         case_pair::compare_cases(&before.side, &self.side, before.row, self.row, all)
     }
 
-    /// Against the mean of those before it that were measured in the same way on the same machine.
-    fn compare_with_earlier(&self, before: &[Self]) -> Option<AgainstEarlier> {
+    /// Against the mean of sessions at a level.
+    fn compare_with_earlier(
+        &self,
+        means: &[Option<SessionMean>],
+        level: &[usize],
+    ) -> Option<AgainstEarlier> {
         let this = self.mean.as_ref()?;
-        let earlier = before.iter().filter_map(|one| one.mean.as_ref());
-        let mut earlier: Vec<&SessionMean> = earlier.filter(|one| one.is_like(this)).collect();
-        // A copy of a session is no further one; it stands beside it.
-        earlier.dedup_by_key(|one| one.run);
+        let earlier = level.iter().filter_map(|&place| means[place].as_ref());
+        let earlier: Vec<&SessionMean> = earlier.collect();
         let (means, spread) = earlier_sessions::spread_of_earlier(&earlier, this);
         let visits = self.side.visits(self.row.point);
         let estimate = ratio::against_sessions(&means, &visits, spread)?;
@@ -148,24 +175,34 @@ fn changes(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Vec<Differenc
         .collect()
 }
 
-fn trend(points: &[HistoryPoint]) -> String {
+fn trend(points: &[HistoryPoint], changes: &[LevelChange]) -> String {
     let Some(last) = points.last().filter(|_| points.len() > 1) else {
         return match points.len() {
             0 => "No session has this case.".to_owned(),
             _ => "One session has this case; a trend needs two.".to_owned(),
         };
     };
-    let calls = calls_sentence(points);
-    let gap = if calls.is_empty() { "" } else { " " };
-    format!(
-        "{} sessions: {}.{gap}{calls}",
-        points.len(),
-        last_text(last)
-    )
+    let of_last = format!("{} sessions: {}.", points.len(), last_text(last));
+    [of_last, summary_text(points, changes)]
+        .join(" ")
+        .trim_end()
+        .to_owned()
+}
+
+/// How often the level changed and when last, and how many sessions got which verdict.
+pub(super) fn summary_sentences(history: &History) -> String {
+    summary_text(&history.points, &history.changes)
+}
+
+fn summary_text(points: &[HistoryPoint], changes: &[LevelChange]) -> String {
+    let when = |place: usize| humanize::moment(&points[place].created);
+    let changed = history_levels::changes_sentence(changes, when);
+    let sentences = [changed, calls_sentence(points)].join(" ");
+    sentences.trim().to_owned()
 }
 
 /// How many of several sessions got which verdict against those before them; empty for fewer than three.
-pub(super) fn calls_sentence(points: &[HistoryPoint]) -> String {
+fn calls_sentence(points: &[HistoryPoint]) -> String {
     let calls = |wanted: Call| {
         let found = points.iter().filter_map(|one| one.vs_earlier.as_ref());
         found.filter(|one| one.verdict.call == wanted).count()
@@ -291,6 +328,55 @@ mod tests {
         let history = follow(&elsewhere);
         assert_eq!(call(history.points.last().unwrap()), None);
         assert!(history.trend.contains("same way on the same machine"));
+    }
+
+    #[test]
+    fn a_level_that_changed_is_found_and_sessions_are_held_against_their_own() {
+        let micros = [
+            1_000, 1_010, 990, 1_005, 995, 1_002, 1_204, 1_190, 1_210, 1_199, 1_202, 1_006,
+        ];
+        let days = (1..).zip(micros);
+        let mut sessions: Vec<Session> = days.map(|(day, us)| on(day, us)).collect();
+        for session in &mut sessions[6..] {
+            session.environment.os = "the next one".to_owned();
+        }
+        let history = follow(&sessions[..11]);
+        let [change] = history.changes.as_slice() else {
+            panic!("{:?}", history.changes)
+        };
+        assert_eq!((change.before, change.place), (5, 6));
+        assert_eq!((change.call, change.sessions), (Call::Slower, (6, 5)));
+        let interval = change.ratio.ci95.unwrap();
+        assert!(
+            interval.low < 1.0 / 1.2 && 1.0 / 1.2 < interval.high,
+            "{interval:?}"
+        );
+        assert!(interval.high < 0.87, "{interval:?}");
+        let differing: Vec<&str> = change.differing.iter().map(|one| one.what).collect();
+        assert_eq!(differing, ["System"]);
+        assert!(change.differing_text().contains("→ the next one"));
+        let levels: Vec<usize> = history.levels.iter().map(|one| one.places.len()).collect();
+        assert_eq!(levels, [6, 5]);
+        assert!((history.levels[1].latency_ns / 1.2e6 - 1.0).abs() < 0.01);
+        let words = "The level changed once on 2030-01-07";
+        assert!(history.trend.contains(words), "{}", history.trend);
+        // The first three of a level are held against the one before, the others against their own.
+        let against = |place: usize| history.points[place].vs_earlier.as_ref().unwrap();
+        let found: Vec<(usize, Call)> = (6..11)
+            .map(|place| (against(place).sessions, against(place).verdict.call))
+            .collect();
+        let (slower, open) = (Call::Slower, Call::Inconclusive);
+        let expected = [(6, slower), (6, slower), (6, slower), (3, open), (4, open)];
+        assert_eq!(found, expected);
+        assert_eq!(history.last_call(), Some(open));
+        // One session that is off is no level.
+        let history = follow(&sessions);
+        assert_eq!(history.changes.len(), 1);
+        // Another machine is another series.
+        for session in &mut sessions[6..] {
+            session.environment.cpu.model = "another".to_owned();
+        }
+        assert!(follow(&sessions).changes.is_empty());
     }
 
     #[test]

@@ -13,7 +13,10 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_core::stats::percentiles::ELIGIBLE;
-use powerband_core::stats::summary::Summary;
+use powerband_core::stats::summary::{self, Summary};
+
+/// The clocks of two sides differ by so much more than their settings and the sensor explain: it is said.
+pub(super) const CLOCKS_SAID: f64 = 0.01;
 
 /// Which direction is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,7 @@ pub fn compared_metrics(
             (metric.change, metric.gain) = (None, None);
         }
     }
+    metrics.extend(metrics_of_readings(before, after, pairs));
     metrics.extend(setup_metrics(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
         metrics.push(first_run(before, after, smallest.before_point));
@@ -264,6 +268,53 @@ fn of_resources(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
     let memory = metric("Peak memory", point, Better::Lower, needs, bytes);
     let is_known = |metric: &ComparedMetric| metric.before.is_some() || metric.after.is_some();
     let metrics = of_energy.into_iter().chain([memory]);
+    metrics.filter(is_known).collect()
+}
+
+/// Clock, temperature and utilisation of the device of each side while the compared cases were measured, on average over
+/// them: what else was different. A difference of clocks that times may come from is noted.
+fn metrics_of_readings(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pairs: &[CasePair],
+) -> Vec<ComparedMetric> {
+    let mean_of = |side: &ComparedSide<'_>, quantity: Quantity, pick: fn(&CasePair) -> &CaseRow| {
+        let own = device_readings::devices_of_setup(side.session, side.setup);
+        let means = pairs.iter().filter_map(|pair| {
+            let readings = pick(pair).device_readings.iter();
+            let mut own = readings.filter(|device| own.contains(&device.device));
+            Some(own.find_map(|device| device.extent(quantity))?.mean)
+        });
+        summary::mean(&means.collect::<Vec<f64>>())
+    };
+    let names = [
+        ("Clock while measuring", Quantity::Clock),
+        ("Temperature while measuring", Quantity::Temperature),
+        ("Utilisation while measuring", Quantity::Busy),
+    ];
+    let metrics = names.into_iter().map(|(name, quantity)| {
+        let first = mean_of(before, quantity, |pair| &pair.before);
+        let second = mean_of(after, quantity, |pair| &pair.after);
+        let text = |value: f64| device_readings::reading_text(quantity, value);
+        let share = first
+            .zip(second)
+            .map(|(first, second)| second / first - 1.0);
+        let is_clock = quantity == Quantity::Clock;
+        let apart = share.filter(|share| is_clock && share.abs() > CLOCKS_SAID);
+        ComparedMetric {
+            before: first.map(text),
+            after: second.map(text),
+            note: apart.map(|share| {
+                let size = humanize::percent(share.abs());
+                let direction = if share > 0.0 { "higher" } else { "lower" };
+                format!(
+                    "{size} {direction} after: part of the difference of the times may come from it"
+                )
+            }),
+            ..metric(name, None, Better::Neither, (None, None), humanize::value)
+        }
+    });
+    let is_known = |metric: &ComparedMetric| metric.before.is_some() && metric.after.is_some();
     metrics.filter(is_known).collect()
 }
 

@@ -1,13 +1,22 @@
-//! One case over time: a point for each session, with its interval, and a label where it changed.
+//! One case over time: a point for each session, with its interval, its levels, and a label where it changed.
 
 use super::axis::{self, TimeUnit};
 use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
 use crate::analysis::history::History;
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
+use powerband_core::stats::levels::FEWEST_IN_LEVEL;
 
 /// So many days are written below the axis at most.
 const MOST_TICKS: usize = 8;
+/// The same of a small chart.
+const MOST_SMALL_TICKS: usize = 3;
+/// A day so far along the axis of a small chart would reach beyond it.
+const LAST_SMALL_TICK: f64 = 0.85;
+/// Of a session's notes so many characters stand beside its point.
+const MOST_OF_NOTES: usize = 32;
+/// A level reaches beyond its first and last session by so much.
+const HALF_STEP: f64 = 0.4;
 
 /// The median of each session, oldest first and evenly spaced, because sessions come in clusters.
 pub fn medians(history: &History, colour: usize) -> ChartSpec {
@@ -40,20 +49,39 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
                 .map(|interval| (interval.low / unit.ns, interval.high / unit.ns)),
             tag: place as u64,
         });
-        let call = point.vs_earlier.as_ref().map(|one| one.verdict.call);
-        if let Some(call @ (Call::Faster | Call::Slower)) = call {
+        if let Some(text) = change_text(history, place) {
             marks.push(Mark::Drop {
                 at,
                 series: SeriesId(0),
-                text: call.name().to_owned(),
+                text,
                 name: None,
                 legend: None,
             });
         }
+        // What is written of every session marks none of them.
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| history.points.get(before));
+        if !point.notes.is_empty() && before.is_some_and(|before| before.notes != point.notes) {
+            marks.push(Mark::Name {
+                at,
+                series: SeriesId(0),
+                text: humanize::shorten(&point.notes, MOST_OF_NOTES),
+            });
+        }
     }
+    marks.extend(history.levels.iter().filter_map(|level| {
+        let y = level.latency_ns / unit.ns;
+        let [first, last] = [level.places.first()?, level.places.last()?];
+        let through = vec![
+            (*first as f64 - HALF_STEP, y),
+            (*last as f64 + HALF_STEP, y),
+        ];
+        Some(Mark::Edge { through })
+    }));
     ChartSpec {
         title: "Median latency".to_owned(),
-        x: sessions(history),
+        x: sessions_axis(history, MOST_TICKS),
         y: axis::from_zero(&format!("{} per batch", unit.name), highest / unit.ns),
         series: vec![Series {
             id: SeriesId(0),
@@ -69,9 +97,35 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
     }
 }
 
-fn sessions(history: &History) -> Axis {
+/// Where the level changed: by how much; where no level is known yet: the verdict.
+fn change_text(history: &History, place: usize) -> Option<String> {
+    if let Some(change) = history.changes.iter().find(|change| change.place == place) {
+        return Some(format!("{} {}", change.ratio.speed_up_text(), change.call));
+    }
+    // The first sessions of a level are held against the one before, which the word at its beginning says already.
+    let is_first_of_level = history.levels.iter().any(|level| {
+        let first = level.places.iter().take(FEWEST_IN_LEVEL);
+        first.into_iter().any(|first| *first == place)
+    });
+    let against = history.points.get(place)?.vs_earlier.as_ref()?;
+    let call = against.verdict.call;
+    let has_changed = matches!(call, Call::Faster | Call::Slower);
+    (has_changed && !is_first_of_level).then(|| call.name().to_owned())
+}
+
+/// The same for a small chart of many: fewer days below the axis, none of them at its end.
+pub fn small_medians(history: &History, colour: usize) -> ChartSpec {
+    let mut spec = medians(history, colour);
+    let mut axis = sessions_axis(history, MOST_SMALL_TICKS);
+    let last = axis.low + (axis.high - axis.low) * LAST_SMALL_TICK;
+    axis.ticks.retain(|tick| tick.at <= last);
+    spec.x = axis;
+    spec
+}
+
+fn sessions_axis(history: &History, most_ticks: usize) -> Axis {
     let n = history.points.len();
-    let step = n.div_ceil(MOST_TICKS).max(1);
+    let step = n.div_ceil(most_ticks).max(1);
     let ticks = history.points.iter().enumerate().step_by(step);
     Axis {
         title: "sessions, oldest first".to_owned(),

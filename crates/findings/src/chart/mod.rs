@@ -4,6 +4,7 @@ pub mod area;
 pub mod axis;
 pub mod breakdown;
 pub mod claims;
+pub mod closing_in;
 pub mod colours;
 pub mod curves;
 pub mod distributions;

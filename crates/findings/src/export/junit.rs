@@ -181,8 +181,8 @@ fn sentence(pair: &CasePair) -> String {
     let mut text = pair.verdict.call.to_string();
     if let Some(ratio) = pair.ratio {
         let _infallible = write!(text, ": {}", ratio.speed_up_text());
-        if let Some(interval) = ratio.interval_text() {
-            let _infallible = write!(text, ", 95 % {interval}");
+        if let Some(interval) = ratio.named_interval_text() {
+            let _infallible = write!(text, ", {interval}");
         }
         let _infallible = write!(
             text,

@@ -55,9 +55,7 @@ fn facts(answer: &ScreenAnswer) -> Vec<(String, ReportText)> {
         .collect();
     if let Some(ratio) = &found.ratio {
         let interval = found.interval.as_ref();
-        let interval = interval.map_or_else(String::new, |interval| {
-            format!(", 95 % interval {interval}")
-        });
+        let interval = interval.map_or_else(String::new, |interval| format!(", {interval}"));
         let text = ReportText::default().strong(ratio.clone()).text(interval);
         facts.push(("Ratio".to_owned(), text));
     }

@@ -29,8 +29,8 @@ pub fn rate(row: &CaseRow) -> Option<String> {
 pub fn gain(pair: &CasePair) -> Option<String> {
     let ratio = pair.ratio.as_ref()?;
     let times = format!("{} at {}", ratio.speed_up_text(), points(pair));
-    Some(match ratio.interval_text() {
-        Some(interval) => format!("{times} (95 % interval {interval}, {})", pair.verdict.call),
+    Some(match ratio.named_interval_text() {
+        Some(interval) => format!("{times} ({interval}, {})", pair.verdict.call),
         None => format!("{times} ({})", pair.verdict.call),
     })
 }

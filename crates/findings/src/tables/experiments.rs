@@ -108,6 +108,7 @@ mod tests {
                 high: 0.85,
             }),
             rounds: 5,
+            is_apart: false,
         };
         let table = Table::new(COLUMNS, vec![row(Some(ratio)), row(None)]);
         let cell = |row, key| table.cell(row, table.place(key).unwrap());

@@ -34,7 +34,7 @@ pub const COLUMNS: &[EffectColumn] = &[
         Some(Cell::ratio(one.ratio.speed_up))
     })
     .help("Time before over time after: above 1 is faster. The last line is the ratio of the first two: 1 where the setup brings the same on both machines"),
-    EffectColumn::number("interval", "95 % interval", "×", |one| pairs::interval(&one.ratio))
+    EffectColumn::number("interval", "Interval", "×", |one| pairs::interval(&one.ratio))
     .help("Paired by rounds where two setups took turns on one machine")
     .why(|_| "an interval needs two rounds on either side".to_owned()),
 ];

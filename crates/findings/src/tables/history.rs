@@ -1,4 +1,4 @@
-//! One case through the sessions of the library.
+//! One case through the sessions of the library, and the changes of its level.
 
 use std::sync::Arc;
 
@@ -6,13 +6,65 @@ use super::cell::Cell;
 use super::pairs::interval;
 use super::{Column, Table};
 use crate::analysis::history::{History, HistoryPoint};
+use crate::analysis::history_levels::LevelChange;
 
 type HistoryColumn = Column<HistoryPoint>;
+type ChangeColumn = Column<DatedChange>;
+
+/// A change of the level, and when it was.
+pub struct DatedChange {
+    change: LevelChange,
+    session: String,
+    created: String,
+}
 
 /// The points of a history.
 pub fn of_history(history: &History) -> Table {
     Table::shared(COLUMNS, Arc::clone(&history.points))
 }
+
+/// The changes of the level of a history, oldest first.
+pub fn of_changes(history: &History) -> Table {
+    let dated = history.changes.iter().map(|change| {
+        let point = &history.points[change.place];
+        DatedChange {
+            change: change.clone(),
+            session: point.name.clone(),
+            created: point.created.clone(),
+        }
+    });
+    Table::shared(CHANGE_COLUMNS, Arc::new(dated.collect()))
+}
+
+/// The columns of changes of a level.
+pub const CHANGE_COLUMNS: &[ChangeColumn] = &[
+    ChangeColumn::text("since", "Since", |one| Some(Cell::moment(&one.created))),
+    ChangeColumn::text("session", "First session", |one| {
+        Some(Cell::text(&one.session))
+    }),
+    ChangeColumn::text("call", "Level", |one| {
+        Some(Cell::text(one.change.call.name()))
+    }),
+    ChangeColumn::number("ratio", "vs. level before", "×", |one| {
+        Some(Cell::ratio(one.change.ratio.speed_up))
+    })
+    .help("Mean latency of the level before, divided by that of the new level: above 1 is faster"),
+    ChangeColumn::number("interval", "Interval", "×", |one| {
+        interval(&one.change.ratio)
+    })
+    .help("99 %, by how much sessions differ within levels"),
+    ChangeColumn::text("sessions", "Sessions", |one| {
+        let (before, after) = one.change.sessions;
+        Some(Cell::text(format!("{before}, then {after}")))
+    })
+    .help("At the level before, and at the new one"),
+    ChangeColumn::text("differing", "What changed", |one| {
+        let differing = &one.change.differing;
+        let names: Vec<&str> = differing.iter().map(|one| one.what).collect();
+        Some(Cell::text(names.join(", ")).noted(one.change.differing_text()))
+    })
+    .why(|_| "no recorded condition changed".to_owned()),
+];
 
 /// The columns of a history.
 pub const COLUMNS: &[HistoryColumn] = &[
@@ -32,7 +84,7 @@ pub const COLUMNS: &[HistoryColumn] = &[
     HistoryColumn::number("since_earlier", "vs. earlier", "×", |point| {
         Some(Cell::ratio(point.vs_earlier.as_ref()?.ratio.speed_up))
     })
-    .help("The mean of the earlier sessions that were measured in the same way on the same machine, divided by this one: above 1 is faster. Sessions are not interleaved, so it includes any change of the machine")
+    .help("The mean of the earlier sessions at the same level, or at the level before for the first three of a level, divided by this one: above 1 is faster. With the same load and profiler on the same machine. Sessions are not interleaved, so it includes any change of the machine")
     .why(why_no_earlier),
     HistoryColumn::number("since_earlier_interval", "Interval", "×", |point| {
         interval(&point.vs_earlier.as_ref()?.ratio)
@@ -69,6 +121,11 @@ pub const COLUMNS: &[HistoryColumn] = &[
         let details = details.collect::<Vec<_>>().join("\n");
         Some(Cell::text(names.join(", ")).noted(details))
     }),
+    HistoryColumn::text("notes", "Notes", |point| {
+        (!point.notes.is_empty()).then(|| Cell::text(&point.notes))
+    })
+    .why(|_| "the session has no notes".to_owned())
+    .hidden(),
 ];
 
 fn why_no_earlier(_: &HistoryPoint) -> String {

@@ -20,6 +20,7 @@ pub mod kernel_changes;
 pub mod kernels;
 pub mod machines;
 pub mod metrics;
+pub mod movers;
 pub mod node_limits;
 pub mod pairs;
 pub mod planned;
@@ -332,7 +333,7 @@ mod tests {
 
     #[test]
     fn keys_name_one_column_each() {
-        let all: [(&str, Vec<&str>); 27] = [
+        let all: [(&str, Vec<&str>); 29] = [
             ("accuracies", keys(accuracies::COLUMNS)),
             ("cases", keys(cases::COLUMNS)),
             ("counters", keys(counters::COLUMNS)),
@@ -342,6 +343,8 @@ mod tests {
             ("fleet", keys(fleet::COLUMNS)),
             ("fleet effects", keys(fleet_effects::COLUMNS)),
             ("history", keys(history::COLUMNS)),
+            ("levels", keys(history::CHANGE_COLUMNS)),
+            ("movers", keys(movers::COLUMNS)),
             ("changes", keys(kernel_changes::COLUMNS)),
             ("kernels", keys(kernels::COLUMNS)),
             ("categories", keys(kernels::CATEGORY_COLUMNS)),

@@ -14,14 +14,19 @@ pub fn of_pairs<'a>(pairs: impl IntoIterator<Item = &'a CasePair>) -> Table {
     Table::new(COLUMNS, pairs).with_points(points)
 }
 
-/// The 95 % interval of a ratio as a cell that sorts by its lower end.
+/// The interval of a ratio as a cell that sorts by its lower end.
 pub(super) fn interval(ratio: &Ratio) -> Option<Cell> {
     let (low, high) = (ratio.ci95?.low, ratio.ci95?.high);
     let cell = Cell::text(ratio.interval_text()?).ranked(SortKey::Number(low));
     Some(if cell.shown_text() == humanize::NOT_KNOWN {
         cell.noted("the interval reaches beyond 10 × either way")
     } else {
-        cell.for_programs(format!("{low}..{high}"))
+        let cell = cell.for_programs(format!("{low}..{high}"));
+        if ratio.is_apart {
+            cell.noted("the 99 % interval, because the two were not interleaved")
+        } else {
+            cell
+        }
     })
 }
 
@@ -48,7 +53,7 @@ pub const COLUMNS: &[PairColumn] = &[
     PairColumn::number("speed_up", "Speed-up", "×", |pair| Some(Cell::ratio(pair.ratio?.speed_up)))
         .help("Latency before divided by latency after, above 1 is faster: the geometric mean over the rounds, start by start, which are paired where the two were interleaved, so that it may differ from the quotient of the two medians")
         .why(why_no_ratio),
-    PairColumn::number("interval", "95 % interval", "×", |pair| interval(&pair.ratio?))
+    PairColumn::number("interval", "Interval", "×", |pair| interval(&pair.ratio?))
         .help("Measured again, the ratio would most likely lie within: Student's interval of the logarithms of the starts' ratios; as wide as sessions differ, at 99 %, where the two were not interleaved")
         .why(|pair| match pair.ratio {
             Some(_) => "an interval needs two rounds on either side".to_owned(),

@@ -69,7 +69,10 @@ fn react(touched: &heat_map::HeatMapInput, app: &App, map: &HeatMap, actions: &m
         let unknown = || humanize::UNKNOWN.to_owned();
         let interval = pair.ratio.and_then(|ratio| ratio.interval_text());
         for (name, value) in [
-            ("95 % interval", interval),
+            (
+                pair.ratio.map_or("Interval", |ratio| ratio.interval_name()),
+                interval,
+            ),
             ("Median before", pair.before.median_text()),
             ("Median after", pair.after.median_text()),
         ] {

@@ -9,15 +9,16 @@ use eframe::egui::{DragAndDrop, Label, Rect, RichText, Sense, Stroke, StrokeKind
 use super::answer;
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::choice::{Choice, ChoiceRow};
-use crate::gui::widgets::{button, flags, label, marker, waiting};
+use crate::gui::widgets::{button, flags, label, marker, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Compare, RunAction, Sessions};
 use powerband_app::compare::{
     RaisedFlag, SideChoice, comparable_setups, is_comparable, same_setup_in, whole_name,
 };
 use powerband_app::screen::Screen;
-use powerband_app::sessions::{OpenSession, SessionId};
+use powerband_app::sessions::{LIVE, OpenSession, SessionId};
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -285,6 +286,7 @@ fn body(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Actio
         remarks(ui, comparison);
         care(ui, app);
         overlaid::show(ui, app, actions);
+        closing_in(ui, app);
         numbers(ui, app, comparison, actions);
     });
 }
@@ -303,6 +305,36 @@ fn numbers(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec<Ac
 fn has_numbers(comparison: &Comparison) -> bool {
     let mut metrics = comparison.metrics.iter();
     metrics.any(|metric| metric.before.is_some() || metric.after.is_some())
+}
+
+/// How the interval of one pair closed in; while a run goes on it grows round by round.
+fn closing_in(ui: &mut Ui, app: &App) {
+    let Some((point, spec)) = &app.compare.sides.drawn.closing_in else {
+        return;
+    };
+    super::card(ui, |ui| {
+        label::card_title(ui, &format!("Speed-up at {point}, round by round"))
+            .on_hover_text("The ratio after each round with its interval, for the pinned case, else for the first that is open; a word marks the round from which on the verdict stayed. There is a verdict after the planned rounds and after each that was added");
+        if app
+            .compare
+            .sides
+            .before
+            .is_some_and(|side| side.session == LIVE)
+        {
+            label::quiet(
+                ui,
+                "The run goes on: a verdict before its last planned round may change.",
+            );
+        }
+        let look = ChartOptions {
+            height: 180.0,
+            highlighted: None,
+            zooms: true,
+            crosshair: false,
+        };
+        let touched = chart::show(ui, "compare-by-round", spec, look);
+        tip::of_point(&touched, spec);
+    });
 }
 
 fn care(ui: &mut Ui, app: &App) {

@@ -221,6 +221,7 @@ fn over(ratio: Ratio, base: Ratio) -> Ratio {
             high: (ln + half).exp(),
         }),
         rounds: ratio.rounds.min(base.rounds),
+        is_apart: ratio.is_apart || base.is_apart,
     }
 }
 

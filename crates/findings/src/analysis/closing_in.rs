@@ -1,0 +1,94 @@
+//! How the interval of a ratio closed in, round by round. A verdict is there after the planned rounds and after those that
+//! were added; earlier ones are looks that the rule does not allow for.
+
+use super::case_pair::{self, Ratio};
+use super::side;
+use super::verdict::{self, Call};
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::session::Session;
+use powerband_core::stats::ratio::{self, RoundSamples};
+use powerband_core::stats::sequential::Look;
+
+/// The ratio of two cases after some of their rounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundRatio {
+    /// The last of the rounds.
+    pub round: u32,
+    pub ratio: Ratio,
+    pub call: Call,
+}
+
+/// The ratio after each round from the second on, of two cases of a session that took turns.
+pub fn ratios_by_round(session: &Session, before: CaseKey, after: CaseKey) -> Vec<RoundRatio> {
+    let visits = |key: CaseKey| -> Vec<RoundSamples> {
+        let case = session.case(key);
+        case.map_or_else(Vec::new, |case| side::case_visits(session, case))
+    };
+    let (mine, theirs) = (visits(before), visits(after));
+    let mut rounds: Vec<u32> = mine.iter().map(|visit| visit.round).collect();
+    rounds.retain(|round| theirs.iter().any(|visit| visit.round == *round));
+    let items = (after.point.batch() as f64 / before.point.batch() as f64).ln();
+    let after_round = |last: u32| {
+        let until = |visits: &[RoundSamples]| -> Vec<RoundSamples> {
+            let seen = visits.iter().filter(|visit| visit.round <= last);
+            seen.cloned().collect()
+        };
+        let look = case_pair::look_after_round(session, last);
+        let is_look = look == Look::Later || last + 1 >= session.plan.measure.rounds;
+        let mut estimate = ratio::paired_at_look(&until(&mine), &until(&theirs), look)?;
+        estimate.ln += items;
+        Some(RoundRatio {
+            round: last,
+            ratio: Ratio::from(&estimate),
+            call: if is_look {
+                verdict::call(&estimate)
+            } else {
+                Call::Inconclusive
+            },
+        })
+    };
+    rounds.into_iter().filter_map(after_round).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_rows;
+    use crate::analysis::comparison::{ComparedSide, compare_setups};
+    use crate::analysis::testing::{measure, session, spread_over_starts};
+    use powerband_core::domain::point::Point;
+
+    #[test]
+    fn the_last_one_is_what_the_comparison_says() {
+        let mut session = session(&["ort:cpu", "tract:cpu"], &[4]);
+        for (setup, micros) in [(0, 1_000), (1, 800)] {
+            let round = |number: u64| vec![micros * 1_000 + number * number * 900; 9];
+            let rounds: Vec<Vec<u64>> = (0..5).map(round).collect();
+            let rounds: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
+            measure(&mut session, setup, 4, &rounds);
+        }
+        spread_over_starts(&mut session);
+        session.plan.measure.rounds = 5;
+        let key = |setup| CaseKey {
+            setup,
+            point: Point::of_batch(4),
+        };
+        let found = ratios_by_round(&session, key(0), key(1));
+        let rounds: Vec<u32> = found.iter().map(|one| one.round).collect();
+        assert_eq!(rounds, [1, 2, 3, 4], "an interval needs two rounds");
+        let rows = case_rows::case_rows(&session);
+        let side = |setup| ComparedSide {
+            session: &session,
+            rows: &rows,
+            setup,
+            point: None,
+        };
+        let comparison = compare_setups(&side(0), &side(1));
+        let pair = &comparison.pairs[0];
+        assert_eq!(Some(found[3].ratio), pair.ratio);
+        assert_eq!(found[3].call, pair.verdict.call);
+        assert_eq!(found[2].call, Call::Inconclusive, "not yet a look");
+        let width = |one: &RoundRatio| one.ratio.ci95.map(|ci95| ci95.high / ci95.low);
+        assert!(width(&found[0]) > width(&found[3]));
+    }
+}

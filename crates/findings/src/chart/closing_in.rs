@@ -1,0 +1,128 @@
+//! The ratio of two cases after each round, with its interval.
+
+use super::axis;
+use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
+use crate::analysis::closing_in::RoundRatio;
+use crate::analysis::verdict::Call;
+
+/// An interval is drawn up to so many times its ratio; that of the first rounds may reach beyond anything.
+const FURTHEST: f64 = 2.0;
+/// So many rounds are written below the axis at most.
+const MOST_TICKS: u32 = 12;
+/// Room beside the first and the last round.
+const HALF: f64 = 0.5;
+
+/// A point for each round, its interval as a band, and a word at the first round from which on the verdict stayed.
+pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
+    let (Some(first), Some(last)) = (ratios.first(), ratios.last()) else {
+        return ChartSpec::default();
+    };
+    let (low, high) = (
+        last.ratio.speed_up / FURTHEST,
+        last.ratio.speed_up * FURTHEST,
+    );
+    let points: Vec<ChartPoint> = ratios
+        .iter()
+        .map(|one| ChartPoint {
+            x: f64::from(one.round + 1),
+            y: one.ratio.speed_up.clamp(low, high),
+            band: one
+                .ratio
+                .ci95
+                .map(|ci95| (ci95.low.max(low), ci95.high.min(high))),
+            tag: u64::from(one.round),
+        })
+        .collect();
+    let ends = points.iter().filter_map(|point| point.band);
+    let (lowest, highest) = ends.fold((1.0_f64, 1.0_f64), |(least, most), (low, high)| {
+        (least.min(low), most.max(high))
+    });
+    let mut marks = vec![Mark::Level {
+        y: 1.0,
+        text: "no change".to_owned(),
+    }];
+    let stayed = ratios.iter().rev().take_while(|one| one.call == last.call);
+    if last.call != Call::Inconclusive
+        && let Some(settled) = stayed.last()
+    {
+        marks.push(Mark::Drop {
+            at: (f64::from(settled.round + 1), settled.ratio.speed_up),
+            series: SeriesId(0),
+            text: last.call.name().to_owned(),
+            name: None,
+            legend: None,
+        });
+    }
+    ChartSpec {
+        title: "Speed-up by round".to_owned(),
+        x: rounds_axis(first.round + 1, last.round + 1),
+        y: axis::between("times as fast", lowest, highest),
+        series: vec![Series {
+            id: SeriesId(0),
+            name: "speed-up".to_owned(),
+            colour,
+            points,
+            gap_after: Vec::new(),
+            stroke: Stroke::Curve,
+        }],
+        marks,
+        limit: None,
+        bar_width: 0.0,
+    }
+}
+
+/// Every round has its place, and so many labels have room.
+fn rounds_axis(first: u32, last: u32) -> Axis {
+    let step = (last - first).div_ceil(MOST_TICKS).max(1) as usize;
+    let ticks = (first..=last).step_by(step).map(|round| Tick {
+        at: f64::from(round),
+        text: round.to_string(),
+    });
+    Axis {
+        title: "rounds".to_owned(),
+        scale: AxisScale::Linear,
+        low: f64::from(first) - HALF,
+        high: f64::from(last) + HALF,
+        ticks: ticks.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::case_pair::Ratio;
+    use powerband_core::stats::bootstrap::Interval;
+
+    #[test]
+    fn the_word_stands_where_the_verdict_stayed() {
+        let after = |round: u32, half: f64, call| RoundRatio {
+            round,
+            ratio: Ratio {
+                speed_up: 1.2,
+                ci95: Some(Interval {
+                    low: 1.2 / half,
+                    high: 1.2 * half,
+                }),
+                rounds: round + 1,
+                is_apart: false,
+            },
+            call,
+        };
+        let ratios = [
+            after(1, 90.0, Call::Inconclusive),
+            after(2, 1.1, Call::Faster),
+            after(3, 1.3, Call::Inconclusive),
+            after(4, 1.1, Call::Faster),
+            after(5, 1.05, Call::Faster),
+        ];
+        let spec = by_round(&ratios, 3);
+        assert!(
+            matches!(&spec.marks[1], Mark::Drop { at, text, .. } if at.0 == 5.0 && text == "faster")
+        );
+        // A first interval beyond all bounds leaves the others visible.
+        assert_eq!(spec.series[0].points[0].band, Some((0.6, 2.4)));
+        assert_eq!(spec.y.low.min(1.0), spec.y.low);
+        assert!(by_round(&[], 0).is_empty());
+        assert_eq!(by_round(&ratios[..1], 0).marks.len(), 1);
+    }
+}
