@@ -101,7 +101,7 @@ fn histories() -> Vec<KnownHistory> {
             if kind.ends_with("spikes") {
                 for third in 0..3 {
                     let size = [0.1, 0.3, 0.5][below(3)];
-                    values[20 * third + below(18)] += size;
+                    values[20 * third + below(20)] += size;
                 }
             }
             known.push(KnownHistory {

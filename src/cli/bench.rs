@@ -324,6 +324,7 @@ fn measure_and_save(
     request: PreparedRun,
     target: &SessionTarget,
 ) -> anyhow::Result<ExitCode> {
+    super::idle::wait_if_asked(args.wait_idle)?;
     let measured = measure(context, request, target)?;
     let told = if args.json {
         output::document(&json::session(&measured.session))

@@ -8,7 +8,7 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::args::HistoryArgs;
-use super::{Context, output};
+use super::{Context, REGRESSION, TROUBLE, output};
 use powerband_core::base::humanize;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::session::Session;
@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     let cases = given.cases.iter().filter(|case| {
         setup.is_none_or(|setup| setup == case.setup) && args.point.takes(case.point)
     });
-    let movers = movers::worst_first(given, cases.map(Case::key), |_| pairs.clone());
+    let movers = movers::worst_first(given, cases.map(Case::key), &pairs);
     if movers.is_empty() {
         bail!(
             "{} has no such case that was measured",
@@ -57,16 +57,33 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     } else {
         output::answer(&text(&movers))?;
     }
-    let is_slower = |one: &&Mover| one.history.last_call() == Some(Call::Slower);
-    let n_slower = movers.iter().filter(is_slower).count();
-    if args.fail_if_slower && n_slower > 0 {
-        output::note(&format!(
-            "{n_slower} of {} slower than the level before",
-            humanize::pluralised(movers.len() as u64, "case")
-        ));
-        return Ok(ExitCode::FAILURE);
+    if args.fail_if_slower {
+        return Ok(status(&movers));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails where the session that was given, the first of all, is slower in a case, or has a case that was not measured.
+fn status(movers: &[Mover]) -> ExitCode {
+    let calls = || movers.iter().map(|one| one.history.call_of(0));
+    let slower = calls()
+        .filter(|call| *call == Some(Some(Call::Slower)))
+        .count();
+    let unmeasured = calls().filter(Option::is_none).count();
+    let cases = humanize::pluralised(movers.len() as u64, "case");
+    if slower > 0 {
+        output::note(&format!(
+            "{slower} of {cases} slower than the level, or than the one before for its first three sessions"
+        ));
+        return ExitCode::from(REGRESSION);
+    }
+    if unmeasured > 0 {
+        output::note(&format!(
+            "{unmeasured} of {cases} not measured in this session"
+        ));
+        return ExitCode::from(TROUBLE);
+    }
+    ExitCode::SUCCESS
 }
 
 /// Every session but `itself` that may have its cases: of the given files and folders, else of the library.

@@ -17,6 +17,7 @@ mod gate;
 mod heartbeat;
 mod history;
 mod home;
+mod idle;
 mod import;
 mod jobs;
 mod journey;
@@ -378,7 +379,7 @@ mod tests {
     ];
 
     /// Options that the window has elsewhere, or where a command alone has a use for them.
-    const ELSEWHERE: [(&str, &str); 16] = [
+    const ELSEWHERE: [(&str, &str); 17] = [
         (
             "more",
             "more rounds are asked for beside a verdict that is not settled",
@@ -400,6 +401,10 @@ mod tests {
             "kept from the session that is measured again",
         ),
         ("spacing", "the preset's"),
+        (
+            "wait_idle",
+            "the window says beside the run what others use",
+        ),
         ("timeout", "the run's own buttons leave a case out"),
         (
             "telemetry",

@@ -1,5 +1,8 @@
 //! The commands as a user meets them, on the engines that are always there.
 
+use std::path::Path;
+use std::process::Child;
+
 use crate::models::{self, BOOL, Dim, FLOAT, FLOAT16, INT64};
 use crate::support::{self, Home};
 
@@ -434,4 +437,29 @@ fn a_session_that_appeared_meanwhile_is_not_replaced() {
         std::fs::read_to_string(home.path("same.ron")).unwrap(),
         "(version: 1, session: ())"
     );
+}
+
+#[test]
+fn waiting_for_an_idle_machine_has_an_end() {
+    let home = Home::new();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    // Others that work until they are ended.
+    let others = (0..processors).map(|_| {
+        let mut shell = home.command_of(Path::new("sh"), &["-c", "while :; do :; done"]);
+        shell.spawn()
+    });
+    let others: Vec<Child> = others.map(|other| other.expect("a shell")).collect();
+    let words = ["bench", "resnet18@cifar", "--setup", "fake", "--batch", "1"];
+    let wait = ["--wait-idle", "2s", "--spacing", "0s"];
+    let run = home.run(&[&words[..], &wait].concat());
+    for mut other in others {
+        other.kill().expect("it works");
+        other.wait().expect("it ended");
+    }
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(
+        run.err.contains("of the processors; waiting for up to"),
+        "{run:#?}"
+    );
+    assert!(run.err.contains("Other programs still use"), "{run:#?}");
 }

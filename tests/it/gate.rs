@@ -363,6 +363,31 @@ fn the_commit_that_made_it_slower_is_found() {
     assert_eq!(project.worktrees(), 1);
 }
 
+#[test]
+fn git_bisect_run_passes_over_what_cannot_be_judged() {
+    let home = Home::new();
+    let Some(project) = Project::begin(&home) else {
+        return;
+    };
+    let first = project.commit("begin", Some(20));
+    let slip = project.commit("a slip", None);
+    project.commit("a change", Some(20));
+    let slower = project.commit("a slower one", Some(40));
+    project.commit("the end", Some(40));
+    let mut words = vec!["gate", MODEL, "--base-ref", &first, "--git-bisect"];
+    words.extend(COMMITS);
+    // Two that are alike are within it, and twice the time is beyond.
+    words.extend(["--limit", "latency=40"]);
+    let run = home.run(&[&words[..], &["--new-ref", &slip]].concat());
+    assert_eq!(run.status, Some(125), "{run:#?}");
+    assert!(run.err.contains("This commit cannot be judged"), "{run:#?}");
+    project.git(&["bisect", "start", "main", &first]);
+    let program = ["bisect", "run", env!("CARGO_BIN_EXE_powerband")];
+    let said = project.git(&[&program[..], &words].concat());
+    let found = format!("{slower} is the first ");
+    assert!(said.contains(&found), "{said}");
+}
+
 /// The text of a fenced block of a page, in a language.
 fn block(page: &str, language: &str) -> String {
     let begin = format!("```{language}\n");

@@ -106,6 +106,16 @@ fn a_newest_session_below_the_stable_level_fails_where_that_is_asked() {
     assert!(run.err.contains("1 of 2 cases"), "{run:#?}");
     let run = history(&home, 5, &among);
     assert_eq!(run.status, Some(0), "without being asked: {run:#?}");
+    // A case that was not measured tonight is not fine because of last night.
+    let path = home.path("tonight.ron");
+    let newest = home.path("nightly/9.ron");
+    let mut session = session_file::read(&newest).expect("a session").session;
+    session.cases[1].rounds.clear();
+    "2030-01-10T04:00:00Z".clone_into(&mut session.created);
+    session_file::write(&path, &session).expect("a session");
+    let run = home.run(&["history", "tonight.ron", "nightly", "--fail-if-slower"]);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    assert!(run.err.contains("1 of 2 cases not measured"), "{run:#?}");
     // The level is the new one by now.
     let run = history(&home, 9, &["nightly", "--fail-if-slower"]);
     assert_eq!(run.status, Some(0), "{run:#?}");

@@ -11,6 +11,8 @@ pub struct Derived<Key, Value> {
     key: Option<Key>,
     /// What is computed now; older requests are no longer waited for.
     pub(crate) busy: Option<Key>,
+    /// Whether something beside the key has changed since.
+    is_outdated: bool,
 }
 
 impl<Key, Value> Default for Derived<Key, Value> {
@@ -19,6 +21,7 @@ impl<Key, Value> Default for Derived<Key, Value> {
             result: None,
             key: None,
             busy: None,
+            is_outdated: false,
         }
     }
 }
@@ -31,7 +34,7 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
 
     /// Whether the result is of this key, and so up to date.
     pub(crate) fn is_of(&self, key: &Key) -> bool {
-        self.result.is_some() && self.key.as_ref() == Some(key)
+        self.result.is_some() && self.key.as_ref() == Some(key) && !self.is_outdated
     }
 
     /// Whether it has to be computed for this key: it is neither there nor on its way.
@@ -41,7 +44,7 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
 
     /// What it depends on has changed: it has to be computed again, and the result stays until then.
     pub(crate) fn outdate(&mut self) {
-        self.key = None;
+        self.is_outdated = true;
     }
 
     /// Drops a result that is no longer shown.
@@ -66,6 +69,7 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
     pub(crate) fn put(&mut self, key: Key, value: Value) {
         self.result = Some(value);
         self.key = Some(key);
+        self.is_outdated = false;
     }
 
     pub(crate) fn take(&mut self, key: Key, value: Value) {
@@ -78,6 +82,18 @@ impl<Key: PartialEq, Value> Derived<Key, Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_outdated_result_is_shown_until_there_is_a_newer_one() {
+        let mut derived = Derived::default();
+        derived.put("key", 1);
+        derived.outdate();
+        derived.keep_if(|key| *key == "key");
+        assert_eq!(derived.result, Some(1));
+        assert!(derived.needs(&"key") && !derived.is_of(&"key"));
+        derived.put("key", 2);
+        assert!(derived.is_of(&"key"));
+    }
 
     #[test]
     fn the_last_request_counts_and_an_outdated_result_stays_until_then() {

@@ -89,7 +89,7 @@ pub struct CompareDoor {
     /// The machines of the open sessions.
     pub fleet: Box<FleetState>,
     /// A case over time.
-    pub history: HistoryState,
+    pub history: Box<HistoryState>,
     /// The steps of a session.
     pub journey: JourneyState,
 }

@@ -48,6 +48,9 @@ pub(crate) struct GateArgs {
     /// Find the commit that made something slower than its limit, between one that is fast and one that is slow.
     #[arg(long, value_name = "GOOD..BAD", conflicts_with_all = ["base", "new", "base_ref", "new_ref", "junit"])]
     pub bisect: Option<String>,
+    /// Exit with 125 where this commit cannot be judged: it does not build, cannot be measured or stays open. For git bisect run.
+    #[arg(long, requires = "base_ref", conflicts_with = "bisect")]
+    pub git_bisect: bool,
     /// The batch sizes, as bench has them.
     #[arg(long, value_name = "LIST")]
     pub batch: Option<String>,

@@ -14,6 +14,7 @@ mod roofs;
 mod why;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -239,6 +240,9 @@ pub(crate) struct BenchArgs {
     /// one another in one process, which is faster and says less about another day.
     #[arg(long, value_name = "TIME")]
     pub spacing: Option<Spacing>,
+    /// Wait so long at most until no other program uses the processors, as in 2min.
+    #[arg(long, value_name = "TIME", value_parser = gate::time, conflicts_with = "detach")]
+    pub wait_idle: Option<Duration>,
     /// Open loop: requests arrive at this rate, in place of one run after another.
     #[arg(long, value_name = "REQUESTS/S")]
     pub rate: Option<f64>,
@@ -454,7 +458,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// Arguments of `history`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Exit status: 0 fine, 1 a newest session is slower than the level before it and --fail-if-slower was given, 2 nothing to follow.")]
+Exit status: 0 fine, 1 the session is slower and --fail-if-slower was given, 2 nothing to follow, or a case of it was not measured.")]
 pub(crate) struct HistoryArgs {
     /// A session that has the cases.
     pub session: PathBuf,
@@ -466,7 +470,7 @@ pub(crate) struct HistoryArgs {
     pub setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
-    /// Exit with 1 if the newest session of a case is slower than the level before it.
+    /// Exit with 1 if a case of the session is slower than its level, or than the one before in a level's first three.
     #[arg(long)]
     pub fail_if_slower: bool,
     /// Print one JSON document.

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::commits::{Commit, Repository};
 use super::plan_file::GatePlan;
-use super::{check_build, commit_arm, idle, measured};
+use super::{check_build, commit_arm, measured};
 use crate::cli::args::GateArgs;
-use crate::cli::{Context, REGRESSION, output, signals};
+use crate::cli::{Context, REGRESSION, idle, output};
 use powerband_core::base::humanize;
 use powerband_findings::analysis::gate::GateResult;
 use powerband_runner::record::SessionTarget;
@@ -142,9 +142,7 @@ impl Bisection<'_> {
             }
         };
         for _ in 0..2 {
-            if let Some(limit) = self.args.wait_idle {
-                idle::wait(limit, &signals::listen()?.token());
-            }
+            idle::wait_if_asked(self.args.wait_idle)?;
             let arms = [
                 commit_arm(
                     self.plan,

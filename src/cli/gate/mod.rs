@@ -2,7 +2,6 @@
 
 mod bisect;
 mod commits;
-mod idle;
 mod plan_file;
 
 use std::fs::OpenOptions;
@@ -15,7 +14,7 @@ use serde_json::json;
 
 use super::args::GateArgs;
 use super::bench::{FinishedRun, measure};
-use super::{Context, REGRESSION, TROUBLE, output, signals};
+use super::{Context, REGRESSION, TROUBLE, idle, output, whole_reason};
 use commits::{Commit, Repository};
 use plan_file::GatePlan;
 use powerband_core::base::atomic_file;
@@ -37,6 +36,8 @@ use powerband_worker::engines;
 
 /// Rounds before the first look.
 const PLANNED_ROUNDS: u32 = 5;
+/// What `git bisect run` takes for a commit that can be told neither good nor bad.
+const UNTESTABLE: u8 = 125;
 /// With more of the budget used than this, another round did not fit.
 const MOST_USED: f64 = 0.5;
 
@@ -49,6 +50,19 @@ struct Arm {
 
 /// Measures both sides and says what came of it.
 pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
+    match measured_and_answered(context, args) {
+        Err(error) if args.git_bisect => {
+            output::note(&format!(
+                "This commit cannot be judged: {}",
+                whole_reason(&error)
+            ));
+            Ok(ExitCode::from(UNTESTABLE))
+        }
+        answered => answered,
+    }
+}
+
+fn measured_and_answered(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
     let plan = GatePlan::from_args(args)?;
     if let Some(range) = &args.bisect {
         return bisect::run(context, args, &plan, range);
@@ -67,9 +81,7 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
         let side = |text: &Option<String>, label| arm(text.as_deref().unwrap_or_default(), label);
         [side(&plan.base, "base")?, side(&plan.new, "new")?]
     };
-    if let Some(limit) = args.wait_idle {
-        idle::wait(limit, &signals::listen()?.token());
-    }
+    idle::wait_if_asked(args.wait_idle)?;
     let (measured, found) = measured(context, &plan, arms, &target)?;
     answer(args, &plan, &measured, &found)
 }
@@ -221,22 +233,23 @@ fn answer(
             output::note("The budget is used up; --budget gives rounds more time.");
         }
     }
-    Ok(status(measured, gate))
+    let is_untestable = gate.result == GateResult::Open || !is_whole(measured, gate);
+    Ok(match gate.result {
+        GateResult::Failed => ExitCode::from(REGRESSION),
+        _ if args.git_bisect && is_untestable => ExitCode::from(UNTESTABLE),
+        // As `compare` has it: what is not settled is no failure, and what could not be measured is trouble.
+        _ if !is_whole(measured, gate) => ExitCode::from(TROUBLE),
+        _ => ExitCode::SUCCESS,
+    })
 }
 
-/// As `compare` has it: what is not settled is no failure, and what could not be measured is trouble.
-fn status(measured: &FinishedRun, gate: &Gate) -> ExitCode {
-    if gate.result == GateResult::Failed {
-        return ExitCode::from(REGRESSION);
-    }
+/// Whether everything was measured.
+fn is_whole(measured: &FinishedRun, gate: &Gate) -> bool {
     let fell_short = |outcome: &Outcome| outcome.is_trouble() || outcome.is_cut_short();
     let mut cases = measured.session.cases.iter();
     let is_short = cases.any(|case| fell_short(&case.outcome));
     let is_unknown = gate.rows.iter().any(|row| row.loss_percent.is_none());
-    if measured.cancelled || is_short || is_unknown || gate.rows.is_empty() {
-        return ExitCode::from(TROUBLE);
-    }
-    ExitCode::SUCCESS
+    !(measured.cancelled || is_short || is_unknown || gate.rows.is_empty())
 }
 
 /// What was measured, without starts and waits.

@@ -213,6 +213,7 @@ fn all_cases(ui: &mut Ui, app: &App, following: Following, actions: &mut Vec<Act
     let Some(all) = &app.compare.history.movers.result else {
         return waiting::show(ui, "Reading the sessions that have these cases…");
     };
+    answer::notes(ui, &all.troubles, &[]);
     let mut taken = None;
     super::rows_card(ui, |ui| {
         let title = |ui: &mut Ui| table_title(ui, "All cases");

@@ -61,7 +61,7 @@ pub struct CompareState {
     /// The charts of it.
     pub drawn: ComparisonCharts,
     /// The run that goes on, with its samples, as of the last comparison within it.
-    pub(crate) run: Option<Arc<Session>>,
+    run: Option<Arc<Session>>,
 }
 
 /// The charts of a comparison, made when there is something new and not for each frame.
@@ -122,7 +122,8 @@ fn closing_in(
     colour: impl Fn(SideChoice, usize) -> usize,
 ) -> Option<(Point, ChartSpec)> {
     let pairs = comparison.pairs.iter();
-    let pairs: Vec<&CasePair> = pairs.filter(|pair| pair.is_interleaved).collect();
+    let is_compared = |pair: &&CasePair| pair.is_interleaved && pair.ratio.is_some();
+    let pairs: Vec<&CasePair> = pairs.filter(is_compared).collect();
     let is_pinned = |pair: &&&CasePair| {
         let pinned = pin.filter(|pin| pin.session == after.session);
         pinned.is_some_and(|pin| pin.case.point == pair.after_point)
@@ -138,8 +139,8 @@ fn closing_in(
         point: row.point,
     };
     let ratios = closing_in::ratios_by_round(session, key(&pair.before), key(&pair.after));
-    let is_drawn = before.session == after.session && ratios.len() > 1;
     let chart = chart::closing_in::by_round(&ratios, colour(after, pair.after.setup));
+    let is_drawn = before.session == after.session && !chart.is_empty();
     is_drawn.then_some((pair.after_point, chart))
 }
 
@@ -273,9 +274,17 @@ impl CompareState {
         })
     }
 
+    /// The run is another one by now, or over.
+    pub(crate) fn forget_run(&mut self) {
+        self.run = None;
+        self.found.forget();
+    }
+
     /// A session as it is compared. The run that goes on has its samples here alone.
     pub(crate) fn session_of<'a>(&'a self, open: &'a OpenSession) -> &'a Arc<Session> {
-        let run = self.run.as_ref().filter(|_| open.id == LIVE);
+        let is_run = |side: Option<SideChoice>| side.is_some_and(|side| side.session == LIVE);
+        let is_within_run = open.id == LIVE && is_run(self.before) && is_run(self.after);
+        let run = self.run.as_ref().filter(|_| is_within_run);
         run.unwrap_or_else(|| open.comparable_session())
     }
 

@@ -69,6 +69,10 @@ impl Followed {
 /// All cases of a session over time, worst first.
 #[derive(Debug, Default)]
 pub struct FollowedCases {
+    /// Sessions that could not be read, a sentence each.
+    pub troubles: Vec<String>,
+    /// What was read for it, by file: the state in which it was read, and all cases of the session.
+    pub(crate) read: BTreeMap<PathBuf, (Stamp, Arc<SingleCaseSession>)>,
     /// The cases.
     pub movers: Arc<Vec<Mover>>,
     /// The chart of each.
@@ -86,9 +90,9 @@ pub(crate) struct Read {
     found: Option<(Vec<Arc<Session>>, History)>,
 }
 
-/// A session with no other case than one, and that case as a row.
+/// A session with no other case than is needed, and its cases as rows.
 #[derive(Debug)]
-struct SingleCaseSession {
+pub(crate) struct SingleCaseSession {
     session: Arc<Session>,
     rows: Vec<CaseRow>,
 }
@@ -191,7 +195,9 @@ impl HistoryState {
             self.following.filter(|_| self.shows_all_cases)?.session,
             self.version,
         );
-        self.movers.needs(&key).then_some(key)
+        // What one search read helps the next one.
+        let is_busy = self.movers.busy().is_some();
+        (!is_busy && self.movers.needs(&key)).then_some(key)
     }
 }
 

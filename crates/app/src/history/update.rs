@@ -7,7 +7,7 @@ use super::work;
 use crate::action::History;
 use crate::doors::CompareDoor;
 use crate::screen::Screen;
-use crate::sessions::LIVE;
+use crate::sessions::{LIVE, SessionId};
 use crate::shared::Shared;
 use powerband_findings::tables::history::{of_changes, of_history};
 use powerband_findings::tables::movers::of_movers;
@@ -58,7 +58,8 @@ impl CompareDoor {
         if let Some(key) = self.history.wanted_movers()
             && let Some(search) = self.case_search(shared)
         {
-            let work = move |_: &_| Some(Arc::new(work::follow_all(&search)));
+            let known = self.history.movers.result.clone();
+            let work = move |_: &_| Some(Arc::new(work::follow_all(&search, known.as_deref())));
             shared.derive(
                 self,
                 "history of all cases",
@@ -99,7 +100,7 @@ impl CompareDoor {
             folder: shared.place.paths.library.clone(),
             known: Arc::clone(&shared.library_files),
             only: self.history.only.clone(),
-            colour: shared.sessions.colour(following.session, following.setup),
+            colours: colours_of_setups(shared, following.session),
             open: followed
                 .into_iter()
                 .chain(others)
@@ -129,6 +130,15 @@ impl CompareDoor {
         }
         self.follow_if_wanted(shared);
     }
+}
+
+/// The colour of each setup of a session.
+fn colours_of_setups(shared: &Shared, session: SessionId) -> Vec<usize> {
+    let open = shared.sessions.get(session);
+    let setups = open.map_or(0, |open| open.session.plan.setups.len());
+    (0..setups)
+        .map(|setup| shared.sessions.colour(session, setup))
+        .collect()
 }
 
 /// How many threads read files: one where a run is measured beside it.

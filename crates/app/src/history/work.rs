@@ -12,7 +12,7 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::headline::Headline;
-use powerband_findings::analysis::history::{self, FollowedCase};
+use powerband_findings::analysis::history;
 use powerband_findings::analysis::movers::{self, Mover};
 use powerband_findings::chart;
 use powerband_store::library::{self, ScannedFile, Stamp};
@@ -32,10 +32,16 @@ pub(crate) struct CaseSearch {
     pub known: Arc<BTreeMap<PathBuf, ScannedFile>>,
     /// The sessions that it is looked for in; nothing for all.
     pub only: Option<BTreeSet<PathBuf>>,
-    /// The colour of its setup.
-    pub colour: usize,
+    /// The colour of each setup of its session.
+    pub colours: Vec<usize>,
     /// The open sessions and their files, first the one that has it.
     pub open: Vec<(Arc<Session>, Option<PathBuf>)>,
+}
+
+impl CaseSearch {
+    fn colour(&self, setup: usize) -> usize {
+        self.colours.get(setup).copied().unwrap_or(setup)
+    }
 }
 
 /// Follows a case through what is open and through the sessions of the library. Only files whose head says
@@ -69,7 +75,7 @@ pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
     Some(Followed {
         following: search.following,
         headline: Headline::over_time(&history),
-        chart: chart::history::medians(&history, search.colour),
+        chart: chart::history::medians(&history, search.colour(setup)),
         history,
         sessions: sessions.iter().map(|(one, _)| Arc::clone(one)).collect(),
         files: sessions.into_iter().map(|(_, file)| file).collect(),
@@ -78,41 +84,64 @@ pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
     })
 }
 
-/// Follows all cases of a session, worst first; each file that has its model is read once.
-pub(crate) fn follow_all(search: &CaseSearch) -> FollowedCases {
+/// Follows all cases of a session, worst first. Each file that has its model is read once, for as long as it stays the same.
+pub(crate) fn follow_all(search: &CaseSearch, known: Option<&FollowedCases>) -> FollowedCases {
     let Some((session, _)) = search.open.first() else {
         return FollowedCases::default();
     };
-    let cases: Vec<FollowedCase> = session
-        .cases
+    let open = search
+        .open
         .iter()
-        .map(|case| FollowedCase::new(session, case.setup, case.point))
-        .collect();
-    let narrowed_to_each = |session: &Session| -> Vec<SingleCaseSession> {
-        cases.iter().map(|case| narrowed(case, session)).collect()
-    };
-    let open = search.open.iter().map(|(open, _)| narrowed_to_each(open));
+        .map(|(open, _)| Arc::new(with_all_cases(open)));
     let files = files(search, &session.model.name, None);
-    let read = read_each(&files, search.n_threads, |(path, _)| {
-        session_file::read(path).map(|opened| narrowed_to_each(&opened.session))
+    let results = read_each(&files, search.n_threads, |(path, stamp)| {
+        let known = known.and_then(|known| known.read.get(path));
+        if let Some(known) = known.filter(|(then, _)| then == stamp) {
+            return Ok((path.clone(), known.clone()));
+        }
+        let opened = session_file::read(path).map_err(|error| error.to_string())?;
+        let needed = Arc::new(with_all_cases(&opened.session));
+        Ok((path.clone(), (*stamp, needed)))
     });
-    let all: Vec<Vec<SingleCaseSession>> = open.chain(read.into_iter().flatten()).collect();
-    let sessions_with = |wanted: &FollowedCase| {
-        let place = cases.iter().position(|case| case == wanted).unwrap_or(0);
-        let with = all.iter().map(|session| &session[place]);
-        with.map(|one| (&*one.session, one.rows.as_slice()))
-            .collect()
-    };
+    let mut read = BTreeMap::new();
+    let mut troubles = Vec::new();
+    for result in results {
+        match result {
+            Ok((path, needed)) => drop(read.insert(path, needed)),
+            Err(reason) => troubles.push(reason),
+        }
+    }
+    let all: Vec<Arc<SingleCaseSession>> = open
+        .chain(read.values().map(|(_, needed)| Arc::clone(needed)))
+        .collect();
+    let pairs: Vec<(&Session, &[CaseRow])> = all
+        .iter()
+        .map(|one| (&*one.session, one.rows.as_slice()))
+        .collect();
     let keys = session.cases.iter().map(Case::key);
-    let movers = movers::worst_first(session, keys, sessions_with);
+    let movers = movers::worst_first(session, keys, &pairs);
     let chart = |one: &Mover| {
-        let mut chart = chart::history::small_medians(&one.history, search.colour);
+        let mut chart = chart::history::small_medians(&one.history, search.colour(one.key.setup));
         chart.title = format!("{} {}", one.case.setup, one.case.point);
         chart
     };
     FollowedCases {
         charts: movers.iter().map(chart).collect(),
         movers: Arc::new(movers),
+        troubles,
+        read,
+    }
+}
+
+/// A session with what comparing its cases needs, and no more.
+fn with_all_cases(session: &Session) -> SingleCaseSession {
+    let mut needed = session.without_samples();
+    needed.cases.clone_from(&session.cases);
+    needed.profiles.clear();
+    needed.examinations.clear();
+    SingleCaseSession {
+        rows: case_rows::case_rows(&needed),
+        session: Arc::new(needed),
     }
 }
 

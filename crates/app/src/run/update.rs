@@ -244,6 +244,7 @@ impl App {
         self.settings.stop_roofs();
         let control = Control::default();
         self.shared.sessions.close(LIVE);
+        self.compare.sides.forget_run();
         self.bench.n_runs += 1;
         let mut run = LiveRun::new(title, control.clone());
         run.remember(self.bench.past_durations.known.clone());
@@ -423,8 +424,7 @@ impl App {
         run.colours = self.shared.sessions.colours_of(id, &over.session);
         run.find(over.findings.clone());
         run.redraw_lanes();
-        self.compare.sides.found.forget();
-        self.compare.sides.run = None;
+        self.compare.sides.forget_run();
         self.compare.journey.run_is_over(id);
         self.shared.sessions.put(OpenSession {
             path,

@@ -93,8 +93,11 @@ fn centre(level: &[f64]) -> Option<Centre> {
 /// identifier: the median of five around each, and how far values lie from it on the whole).
 fn drawn_near(values: &[f64]) -> Vec<f64> {
     let around = |place: usize| {
-        let reach = HALF_WINDOW.min(place).min(values.len() - 1 - place).max(1);
-        let range = place.saturating_sub(reach)..(place + reach + 1).min(values.len());
+        let reach = HALF_WINDOW.min(place).min(values.len() - 1 - place);
+        // At an end, the three values there.
+        let middle = place.clamp(1, values.len().saturating_sub(2).max(1));
+        let reach = reach.max(1);
+        let range = middle.saturating_sub(reach)..(middle + reach + 1).min(values.len());
         values.get(range).and_then(median).unwrap_or(0.0)
     };
     let medians: Vec<f64> = (0..values.len()).map(around).collect();
@@ -112,11 +115,13 @@ fn split(values: &[f64], offset: usize, rng: &mut Xoshiro256PlusPlus, starts: &m
     let Some((found, ends)) = furthest_stretch(values) else {
         return;
     };
+    // The same values in another order add up to nearly the same.
+    let least = found * (1.0 - 1e-9);
     let mut shuffled = values.to_vec();
     let mut as_far = 0;
     for _ in 0..SHUFFLES {
         shuffle(&mut shuffled, rng);
-        as_far += u32::from(furthest_stretch(&shuffled).is_some_and(|(far, _)| far >= found));
+        as_far += u32::from(furthest_stretch(&shuffled).is_some_and(|(far, _)| far >= least));
         if f64::from(as_far + 1) > MOST_BY_CHANCE * f64::from(SHUFFLES + 1) {
             return;
         }
@@ -297,6 +302,31 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!((found[0].difference - 0.1).abs() < 0.01, "{found:?}");
         assert!(found[0].half_width < 0.02, "{found:?}");
+        // Not at an end either, where the newest one stands.
+        for place in [0, 1, 38, 39] {
+            let mut values = values.clone();
+            values[place] += 0.7;
+            assert_eq!(places(&values), [25], "{place}");
+        }
+    }
+
+    #[test]
+    fn short_series_have_a_step_once_no_other_order_is_as_extreme() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(13);
+        let mut found_of = |before: usize, after: usize| {
+            let found = (0..20).filter(|_| {
+                let mut values = noise(before + after, &mut rng);
+                values[before..].iter_mut().for_each(|value| *value += 0.3);
+                places(&values) == [before]
+            });
+            found.count()
+        };
+        assert!(
+            found_of(3, 3) <= 2,
+            "three and three are found by chance as often"
+        );
+        assert!(found_of(6, 5) >= 18);
+        assert!(found_of(10, 3) >= 16);
     }
 
     #[test]

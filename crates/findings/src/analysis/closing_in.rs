@@ -5,9 +5,12 @@ use super::case_pair::{self, Ratio};
 use super::side;
 use super::verdict::{self, Call};
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::session::Session;
+use powerband_core::domain::session::{Completion, Session};
 use powerband_core::stats::ratio::{self, RoundSamples};
 use powerband_core::stats::sequential::Look;
+
+/// Of more rounds so many are looked at, evenly apart, the last one among them.
+const MOST_LOOKS: usize = 48;
 
 /// The ratio of two cases after some of their rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,15 +30,22 @@ pub fn ratios_by_round(session: &Session, before: CaseKey, after: CaseKey) -> Ve
     let (mine, theirs) = (visits(before), visits(after));
     let mut rounds: Vec<u32> = mine.iter().map(|visit| visit.round).collect();
     rounds.retain(|round| theirs.iter().any(|visit| visit.round == *round));
+    let last = rounds.last().copied();
+    let step = rounds.len().div_ceil(MOST_LOOKS).max(1);
+    let mut rounds: Vec<u32> = rounds.into_iter().rev().step_by(step).collect();
+    rounds.reverse();
+    // A run that was stopped has its look after its last round.
+    let stopped_after = last.filter(|_| session.completion != Completion::Interrupted);
     let items = (after.point.batch() as f64 / before.point.batch() as f64).ln();
+    let until =
+        |visits: &'_ [RoundSamples], last: u32| visits.partition_point(|visit| visit.round <= last);
     let after_round = |last: u32| {
-        let until = |visits: &[RoundSamples]| -> Vec<RoundSamples> {
-            let seen = visits.iter().filter(|visit| visit.round <= last);
-            seen.cloned().collect()
-        };
+        let (own, other) = (until(&mine, last), until(&theirs, last));
         let look = case_pair::look_after_round(session, last);
-        let is_look = look == Look::Later || last + 1 >= session.plan.measure.rounds;
-        let mut estimate = ratio::paired_at_look(&until(&mine), &until(&theirs), look)?;
+        let is_look = look == Look::Later
+            || last + 1 >= session.plan.measure.rounds
+            || stopped_after == Some(last);
+        let mut estimate = ratio::paired_at_look(&mine[..own], &theirs[..other], look)?;
         estimate.ln += items;
         Some(RoundRatio {
             round: last,
@@ -88,6 +98,11 @@ mod tests {
         assert_eq!(Some(found[3].ratio), pair.ratio);
         assert_eq!(found[3].call, pair.verdict.call);
         assert_eq!(found[2].call, Call::Inconclusive, "not yet a look");
+        // Of a run that was stopped the last round is one.
+        session.plan.measure.rounds = 9;
+        session.completion = Completion::Cancelled;
+        let found = ratios_by_round(&session, key(0), key(1));
+        assert_eq!(found[3].call, Call::Faster);
         let width = |one: &RoundRatio| one.ratio.ci95.map(|ci95| ci95.high / ci95.low);
         assert!(width(&found[0]) > width(&found[3]));
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::case_pair::{self, CasePair};
 use super::case_rows;
 use super::comparison::{self, Better, ComparedMetric, Comparison};
-use super::metrics::CLOCKS_SAID;
+use super::metrics::{self, CLOCKS_SAID};
 use super::side::ComparedSide;
 use super::verdict::{self, LEAST_FLOOR};
 use powerband_core::base::humanize;
@@ -317,12 +317,10 @@ fn clock_difference(pair: &CasePair) -> Option<f64> {
     let clocks = [&pair.before, &pair.after].map(|row| {
         let mut readings = row.device_readings.iter();
         let clock = readings.find_map(|device| device.extent(Quantity::Clock))?;
-        (clock.mean > 0.0).then_some(clock.mean)
+        Some(clock.mean)
     });
-    let [Some(before), Some(after)] = clocks else {
-        return None;
-    };
-    Some(after / before - 1.0)
+    let [before, after] = clocks;
+    metrics::change((before?, after?))
 }
 
 fn clock_text(share: f64) -> String {

@@ -165,7 +165,7 @@ impl Headline {
         let reason = against.and_then(|one| one.verdict.reason.as_deref());
         Self {
             title,
-            help: "Above 1 the last session is faster than the mean of those before it that were measured in the same way on the same machine",
+            help: "Above 1 the last session is faster than the mean of those before it at its level, or at the level before for the first three of a level",
             verdicts: against
                 .map(|one| (one.verdict.call, String::new()))
                 .into_iter()

@@ -62,15 +62,25 @@ pub struct History {
     pub changes: Vec<LevelChange>,
     /// The levels between the changes.
     pub levels: Vec<Level>,
+    /// The series of the newest session, by its number.
+    newest_series: Option<usize>,
     /// The trend in a sentence.
     pub trend: String,
 }
 
 impl History {
-    /// The verdict of the newest session against the level before it.
-    pub fn last_call(&self) -> Option<Call> {
-        let against = self.points.last()?.vs_earlier.as_ref()?;
-        Some(against.verdict.call)
+    /// The verdict on one of the sessions that were given, against its level or the one before; the outer one is nothing where
+    /// that session has no such case.
+    pub fn call_of(&self, source: usize) -> Option<Option<Call>> {
+        let point = self.points.iter().find(|point| point.source == source)?;
+        let against = point.vs_earlier.as_ref();
+        Some(against.map(|against| against.verdict.call))
+    }
+
+    /// The changes of the series that the newest session is of: a change of one machine is none of another.
+    pub fn newest_changes(&self) -> impl Iterator<Item = &LevelChange> {
+        let changes = self.changes.iter();
+        changes.filter(|change| Some(change.series) == self.newest_series)
     }
 }
 
@@ -124,12 +134,16 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
     let differing =
         |before: usize, after: usize| changes(&measured[before].side, &measured[after].side);
     let found = levels.changes(differing);
-    History {
-        trend: trend(&points, &found),
+    let newest = points.len().checked_sub(1);
+    let mut history = History {
+        newest_series: newest.and_then(|newest| levels.series_of(newest)),
         points: Arc::new(points),
         changes: found,
         levels: levels.into_levels(),
-    }
+        trend: String::new(),
+    };
+    history.trend = trend(&history);
+    history
 }
 
 /// The case in one of the sessions.
@@ -175,7 +189,8 @@ fn changes(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Vec<Differenc
         .collect()
 }
 
-fn trend(points: &[HistoryPoint], changes: &[LevelChange]) -> String {
+fn trend(history: &History) -> String {
+    let points = &history.points;
     let Some(last) = points.last().filter(|_| points.len() > 1) else {
         return match points.len() {
             0 => "No session has this case.".to_owned(),
@@ -183,7 +198,7 @@ fn trend(points: &[HistoryPoint], changes: &[LevelChange]) -> String {
         };
     };
     let of_last = format!("{} sessions: {}.", points.len(), last_text(last));
-    [of_last, summary_text(points, changes)]
+    [of_last, summary_sentences(history)]
         .join(" ")
         .trim_end()
         .to_owned()
@@ -191,13 +206,10 @@ fn trend(points: &[HistoryPoint], changes: &[LevelChange]) -> String {
 
 /// How often the level changed and when last, and how many sessions got which verdict.
 pub(super) fn summary_sentences(history: &History) -> String {
-    summary_text(&history.points, &history.changes)
-}
-
-fn summary_text(points: &[HistoryPoint], changes: &[LevelChange]) -> String {
-    let when = |place: usize| humanize::moment(&points[place].created);
-    let changed = history_levels::changes_sentence(changes, when);
-    let sentences = [changed, calls_sentence(points)].join(" ");
+    let when = |place: usize| humanize::moment(&history.points[place].created);
+    let changes: Vec<&LevelChange> = history.newest_changes().collect();
+    let changed = history_levels::changes_sentence(&changes, when);
+    let sentences = [changed, calls_sentence(&history.points)].join(" ");
     sentences.trim().to_owned()
 }
 
@@ -368,7 +380,8 @@ mod tests {
         let (slower, open) = (Call::Slower, Call::Inconclusive);
         let expected = [(6, slower), (6, slower), (6, slower), (3, open), (4, open)];
         assert_eq!(found, expected);
-        assert_eq!(history.last_call(), Some(open));
+        assert_eq!(history.call_of(10), Some(Some(open)));
+        assert_eq!(history.call_of(99), None);
         // One session that is off is no level.
         let history = follow(&sessions);
         assert_eq!(history.changes.len(), 1);
@@ -377,6 +390,17 @@ mod tests {
             session.environment.cpu.model = "another".to_owned();
         }
         assert!(follow(&sessions).changes.is_empty());
+        // What changed on one machine is not said of a session of another.
+        let mut elsewhere = on(20, 1_000);
+        elsewhere.environment.cpu.model = "a third".to_owned();
+        for session in &mut sessions {
+            session.environment.cpu.model = "the first".to_owned();
+        }
+        sessions.push(elsewhere);
+        let history = follow(&sessions);
+        assert_eq!(history.changes.len(), 1);
+        assert_eq!(history.newest_changes().count(), 0);
+        assert!(!history.trend.contains("level"), "{}", history.trend);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct LevelChange {
     pub place: usize,
     /// Place of the last session of the level before.
     pub before: usize,
+    /// Which series it is of, by its number: a change of one machine is none of another.
+    pub series: usize,
     /// Faster or slower.
     pub call: Call,
     /// Latency of the level before over that of the new one, with its 99 % interval.
@@ -64,7 +66,8 @@ pub(super) struct SeriesLevels {
     series: Vec<Vec<Level>>,
     /// For each place the place of its run; another one for a copy of a session.
     originals: Vec<usize>,
-    steps: Vec<(Step, usize, usize)>,
+    /// Each with its series, the place of its first session, and of the last one before.
+    steps: Vec<(Step, usize, usize, usize)>,
 }
 
 impl SeriesLevels {
@@ -93,13 +96,14 @@ impl SeriesLevels {
         for series in all {
             found.add_series(&series);
         }
-        found.steps.sort_by_key(|(_, place, _)| *place);
+        found.steps.sort_by_key(|(_, _, place, _)| *place);
         found
     }
 
     fn add_series(&mut self, series: &[(usize, SessionMean)]) {
         let values: Vec<f64> = series.iter().map(|(_, mean)| mean.ln_mean).collect();
         let steps = levels::steps(&values, LEAST_FLOOR.ln_1p());
+        let number = self.series.len();
         let level = |(range, mean): (Range<usize>, f64)| Level {
             places: series[range.clone()]
                 .iter()
@@ -111,7 +115,7 @@ impl SeriesLevels {
         self.series.push(levels.into_iter().map(level).collect());
         let placed = steps.into_iter();
         self.steps
-            .extend(placed.map(|step| (step, series[step.at].0, series[step.at - 1].0)));
+            .extend(placed.map(|step| (step, number, series[step.at].0, series[step.at - 1].0)));
     }
 
     /// The sessions at the level that a session is held against: those before it at its own level, or at the one before
@@ -135,6 +139,13 @@ impl SeriesLevels {
         &[]
     }
 
+    /// The number of the series of a session; nothing where it is in none.
+    pub(super) fn series_of(&self, place: usize) -> Option<usize> {
+        let place = self.originals.get(place)?;
+        let holds = |series: &Vec<Level>| series.iter().any(|level| level.places.contains(place));
+        self.series.iter().position(holds)
+    }
+
     /// The changes, oldest first, with what differs between two places.
     pub(super) fn changes(
         &self,
@@ -145,11 +156,12 @@ impl SeriesLevels {
             let level = levels.find(|level| level.places.contains(&place));
             level.map_or(0, |level| level.places.len())
         };
-        let changes = self.steps.iter().map(|&(step, place, before)| {
+        let changes = self.steps.iter().map(|&(step, series, place, before)| {
             let sessions = (n_sessions(before), n_sessions(place));
             LevelChange {
                 place,
                 before,
+                series,
                 call: if step.difference > 0.0 {
                     Call::Slower
                 } else {
@@ -179,7 +191,7 @@ impl SeriesLevels {
 }
 
 /// The changes in a sentence; empty where there are none.
-pub(super) fn changes_sentence(changes: &[LevelChange], when: impl Fn(usize) -> String) -> String {
+pub(super) fn changes_sentence(changes: &[&LevelChange], when: impl Fn(usize) -> String) -> String {
     let Some(last) = changes.last() else {
         return String::new();
     };

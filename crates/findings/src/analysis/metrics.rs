@@ -278,14 +278,17 @@ fn metrics_of_readings(
     after: &ComparedSide<'_>,
     pairs: &[CasePair],
 ) -> Vec<ComparedMetric> {
-    let mean_of = |side: &ComparedSide<'_>, quantity: Quantity, pick: fn(&CasePair) -> &CaseRow| {
-        let own = device_readings::devices_of_setup(side.session, side.setup);
-        let means = pairs.iter().filter_map(|pair| {
-            let readings = pick(pair).device_readings.iter();
-            let mut own = readings.filter(|device| own.contains(&device.device));
-            Some(own.find_map(|device| device.extent(quantity))?.mean)
+    let Some([own, other]) = like_devices(before, after) else {
+        return Vec::new();
+    };
+    // Only of cases that were read on both sides.
+    let means_of = |quantity: Quantity| -> BeforeAfter {
+        let both = pairs.iter().filter_map(|pair| {
+            let first = reading(&pair.before, own, quantity)?;
+            Some((first, reading(&pair.after, other, quantity)?))
         });
-        summary::mean(&means.collect::<Vec<f64>>())
+        let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
+        (summary::mean(&first), summary::mean(&second))
     };
     let names = [
         ("Clock while measuring", Quantity::Clock),
@@ -293,12 +296,9 @@ fn metrics_of_readings(
         ("Utilisation while measuring", Quantity::Busy),
     ];
     let metrics = names.into_iter().map(|(name, quantity)| {
-        let first = mean_of(before, quantity, |pair| &pair.before);
-        let second = mean_of(after, quantity, |pair| &pair.after);
+        let (first, second) = means_of(quantity);
         let text = |value: f64| device_readings::reading_text(quantity, value);
-        let share = first
-            .zip(second)
-            .map(|(first, second)| second / first - 1.0);
+        let share = first.zip(second).and_then(change);
         let is_clock = quantity == Quantity::Clock;
         let apart = share.filter(|share| is_clock && share.abs() > CLOCKS_SAID);
         ComparedMetric {
@@ -316,6 +316,31 @@ fn metrics_of_readings(
     });
     let is_known = |metric: &ComparedMetric| metric.before.is_some() && metric.after.is_some();
     metrics.filter(is_known).collect()
+}
+
+/// The device of each side that its setup computes on, where both are of one kind: the clock of a processor is nothing
+/// beside that of a card.
+fn like_devices(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Option<[usize; 2]> {
+    let [own, other] = [before, after].map(|side| {
+        let own = device_readings::devices_of_setup(side.session, side.setup);
+        let device = *own.first()?;
+        let track = side.session.telemetry.tracks.get(device)?;
+        Some((device, track.device.kind))
+    });
+    let (own, other) = (own?, other?);
+    (own.1 == other.1).then_some([own.0, other.0])
+}
+
+/// The mean of a quantity of a device while a case was measured.
+fn reading(row: &CaseRow, device: usize, quantity: Quantity) -> Option<f64> {
+    let mut readings = row.device_readings.iter();
+    let own = readings.find(|one| one.device == device)?;
+    Some(own.extent(quantity)?.mean)
+}
+
+/// By how much a value changed, as a share; nothing where it was none.
+pub(super) fn change((before, after): (f64, f64)) -> Option<f64> {
+    (before > 0.0 && after > 0.0).then(|| after / before - 1.0)
 }
 
 /// Energies of different devices, or measured differently, stand beside each other and are not compared.

@@ -8,7 +8,7 @@ use powerband_core::stats::ratio::RoundSamples;
 use powerband_core::stats::student;
 use powerband_core::stats::summary::median;
 
-use super::verdict::LEAST_FLOOR;
+use super::verdict::{LEAST_FLOOR, ONE_START_FLOOR};
 
 /// A difference of shares below this is none.
 const LEAST_SHARE: f64 = 0.05;
@@ -39,11 +39,14 @@ pub(super) fn pair_text(
     after: &[RoundSamples],
 ) -> Option<String> {
     let [mine, theirs] = [before, after].map(modes_of_rounds);
-    if mine.len().max(theirs.len()) < 2 || pair.is_per_item() {
+    let is_known = !mine.is_empty() && !theirs.is_empty();
+    let has_several = mine.len().max(theirs.len()) > 1;
+    if !is_known || !has_several || pair.is_per_item() || pair.ratio.is_none() {
         return None;
     }
     let at = humanize::capitalised(&pair.before_point.to_string());
-    if mine.len() != theirs.len() {
+    // What was not interleaved differs by more than its rounds show.
+    if !pair.is_interleaved || !are_the_same(&mine, &theirs) {
         let side = |modes: &[Mode]| match modes {
             [one] => format!("one mode, {}", humanize::duration_ns(one.centre)),
             several => format!("{} modes, {}", several.len(), list(several)),
@@ -52,13 +55,37 @@ pub(super) fn pair_text(
         return Some(format!("{at} has {mine} before, and {theirs} after."));
     }
     let both = mine.iter().zip(&theirs);
-    let each = both.map(|(first, second)| change_text((first, before), (second, after)));
+    // One start says as little of where a mode is as of the whole.
+    let starts = pair.estimate.map_or(1, |estimate| estimate.starts);
+    let floor = if starts < 2 {
+        ONE_START_FLOOR
+    } else {
+        LEAST_FLOOR
+    };
+    let each =
+        both.map(|(first, second)| change_text((first, before), (second, after), floor.ln_1p()));
     let each: Vec<String> = each.collect();
     Some(format!(
         "{at} has {} modes on both sides: {}.",
         mine.len(),
         each.join("; ")
     ))
+}
+
+/// Whether each mode of a side is the nearest of the other side's to the one that is nearest to it.
+fn are_the_same(mine: &[Mode], theirs: &[Mode]) -> bool {
+    let nearest = |mode: &Mode, others: &[Mode]| {
+        let apart = |other: &Mode| (other.centre / mode.centre).ln().abs();
+        let others = others.iter().map(apart).enumerate();
+        others
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(place, _)| place)
+    };
+    let mut places = 0..mine.len();
+    let is_pair = |place| {
+        nearest(&mine[place], theirs) == Some(place) && nearest(&theirs[place], mine) == Some(place)
+    };
+    mine.len() == theirs.len() && places.all(is_pair)
 }
 
 fn modes_of_rounds(rounds: &[RoundSamples]) -> Vec<Mode> {
@@ -70,6 +97,7 @@ fn modes_of_rounds(rounds: &[RoundSamples]) -> Vec<Mode> {
 fn change_text(
     (first, before): (&Mode, &[RoundSamples]),
     (second, after): (&Mode, &[RoundSamples]),
+    floor: f64,
 ) -> String {
     let own = |mode: &Mode, round: &RoundSamples| -> Vec<f64> {
         let own = round.samples.iter().filter(|value| mode.holds(**value));
@@ -89,11 +117,7 @@ fn change_text(
             .map(of_round)
             .collect()
     };
-    let moved = change(
-        &centres(first, before),
-        &centres(second, after),
-        LEAST_FLOOR.ln_1p(),
-    );
+    let moved = change(&centres(first, before), &centres(second, after), floor);
     let shared = change(&shares(first, before), &shares(second, after), LEAST_SHARE);
     let [from, to] = [first, second].map(|mode| humanize::duration_ns(mode.centre));
     let place = match moved {
@@ -141,7 +165,7 @@ mod tests {
     use super::*;
     use crate::analysis::case_rows;
     use crate::analysis::comparison::{ComparedSide, compare_setups};
-    use crate::analysis::testing::{measure, session};
+    use crate::analysis::testing::{measure, session, spread_over_starts};
     use powerband_core::domain::session::Session;
 
     /// Two setups whose samples lie around 8 and 12 ms, or elsewhere; `slow` of ten of the second setup are slow ones.
@@ -158,6 +182,7 @@ mod tests {
             let rounds: Vec<&[u64]> = rounds.iter().map(Vec::as_slice).collect();
             measure(&mut session, setup, 4, &rounds);
         }
+        spread_over_starts(&mut session);
         session
     }
 
@@ -185,6 +210,20 @@ mod tests {
             moved
                 .contains("8.01 ms stayed, its share stayed near 60.0 %; 12.0 ms moved to 14.0 ms"),
             "{moved}"
+        );
+        // Where one is gone and another is new, none moved.
+        let mut shifted = two_setups(6, 18_000);
+        for round in &mut shifted.cases[1].rounds {
+            for sample in round.samples_ns.iter_mut().filter(|ns| **ns < 10_000_000) {
+                *sample += 4_000_000;
+            }
+        }
+        let shifted = remark(&shifted);
+        assert!(
+            shifted.contains(
+                "has 2 modes, 8.01 ms (60.0 %) and 12.0 ms (40.0 %) before, and 2 modes, 12.0 ms"
+            ),
+            "{shifted}"
         );
         let gone = remark(&two_setups(0, 12_000));
         let words = "has 2 modes, 8.01 ms (60.0 %) and 12.0 ms (40.0 %) before, and one mode, 8.01 ms after";

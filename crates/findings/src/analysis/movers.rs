@@ -19,9 +19,9 @@ pub struct Mover {
 }
 
 impl Mover {
-    /// The last change of its level.
+    /// The last change of its level, of the machine of the newest session.
     pub fn last_change(&self) -> Option<&LevelChange> {
-        self.history.changes.last()
+        self.history.newest_changes().last()
     }
 
     /// The speed-up that it is sorted by: of the newest session where a verdict carries it, else of the last change; 1
@@ -36,15 +36,15 @@ impl Mover {
     }
 }
 
-/// Follows cases of a session through sessions in any order, `sessions_with` those that have one; worst first.
-pub fn worst_first<'a>(
+/// Follows cases of a session through sessions in any order; worst first.
+pub fn worst_first(
     session: &Session,
     keys: impl IntoIterator<Item = CaseKey>,
-    sessions_with: impl Fn(&FollowedCase) -> Vec<(&'a Session, &'a [CaseRow])>,
+    sessions: &[(&Session, &[CaseRow])],
 ) -> Vec<Mover> {
     let follow = |key: CaseKey| {
         let case = FollowedCase::new(session, key.setup, key.point);
-        let history = history::case_history(&case, &sessions_with(&case));
+        let history = history::case_history(&case, sessions);
         Mover { key, case, history }
     };
     let movers = keys.into_iter().map(follow);

@@ -24,7 +24,7 @@ pub(crate) const LEAST_FLOOR: f64 = 0.01;
 /// Where a setup differs from itself by more than this, sameness is not claimed: it would be meaningless.
 const MOST_FOR_SAME: f64 = 0.05;
 /// With one start a smaller change is never called one: a process is a draw, and two of them differ by some per cent.
-const ONE_START_FLOOR: f64 = 0.05;
+pub(super) const ONE_START_FLOOR: f64 = 0.05;
 
 /// The answer in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

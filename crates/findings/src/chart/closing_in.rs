@@ -5,7 +5,7 @@ use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId
 use crate::analysis::closing_in::RoundRatio;
 use crate::analysis::verdict::Call;
 
-/// An interval is drawn up to so many times its ratio; that of the first rounds may reach beyond anything.
+/// Rounds whose interval reaches further than so many times the last ratio are left out: they would flatten the others.
 const FURTHEST: f64 = 2.0;
 /// So many rounds are written below the axis at most.
 const MOST_TICKS: u32 = 12;
@@ -14,23 +14,25 @@ const HALF: f64 = 0.5;
 
 /// A point for each round, its interval as a band, and a word at the first round from which on the verdict stayed.
 pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
+    let Some(last) = ratios.last() else {
+        return ChartSpec::default();
+    };
+    let reach = last.ratio.speed_up / FURTHEST..=last.ratio.speed_up * FURTHEST;
+    let is_near = |one: &&RoundRatio| {
+        let ends = one.ratio.ci95.map(|ci95| [ci95.low, ci95.high]);
+        ends.is_some_and(|ends| ends.iter().all(|end| reach.contains(end)))
+    };
+    let ratios: Vec<&RoundRatio> = ratios.iter().filter(is_near).collect();
     let (Some(first), Some(last)) = (ratios.first(), ratios.last()) else {
         return ChartSpec::default();
     };
-    let (low, high) = (
-        last.ratio.speed_up / FURTHEST,
-        last.ratio.speed_up * FURTHEST,
-    );
     let points: Vec<ChartPoint> = ratios
         .iter()
         .map(|one| ChartPoint {
             x: f64::from(one.round + 1),
-            y: one.ratio.speed_up.clamp(low, high),
-            band: one
-                .ratio
-                .ci95
-                .map(|ci95| (ci95.low.max(low), ci95.high.min(high))),
-            tag: u64::from(one.round),
+            y: one.ratio.speed_up,
+            band: one.ratio.ci95.map(|ci95| (ci95.low, ci95.high)),
+            tag: u64::from(one.round + 1),
         })
         .collect();
     let ends = points.iter().filter_map(|point| point.band);
@@ -119,10 +121,13 @@ mod tests {
         assert!(
             matches!(&spec.marks[1], Mark::Drop { at, text, .. } if at.0 == 5.0 && text == "faster")
         );
-        // A first interval beyond all bounds leaves the others visible.
-        assert_eq!(spec.series[0].points[0].band, Some((0.6, 2.4)));
-        assert_eq!(spec.y.low.min(1.0), spec.y.low);
+        // A first interval beyond all bounds is left out, and the others stand as they are.
+        let points = &spec.series[0].points;
+        assert_eq!((points.len(), points[0].tag), (4, 3));
+        assert_eq!(points[0].band, Some((1.2 / 1.1, 1.2 * 1.1)));
         assert!(by_round(&[], 0).is_empty());
-        assert_eq!(by_round(&ratios[..1], 0).marks.len(), 1);
+        assert!(by_round(&ratios[..1], 0).is_empty());
+        assert_eq!(by_round(&ratios[1..4], 0).marks.len(), 2);
+        assert_eq!(by_round(&ratios[1..3], 0).marks.len(), 1);
     }
 }

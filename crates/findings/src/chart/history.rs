@@ -102,15 +102,23 @@ fn change_text(history: &History, place: usize) -> Option<String> {
     if let Some(change) = history.changes.iter().find(|change| change.place == place) {
         return Some(format!("{} {}", change.ratio.speed_up_text(), change.call));
     }
-    // The first sessions of a level are held against the one before, which the word at its beginning says already.
-    let is_first_of_level = history.levels.iter().any(|level| {
-        let first = level.places.iter().take(FEWEST_IN_LEVEL);
-        first.into_iter().any(|first| *first == place)
-    });
+    // The first sessions of a level are held against the one before, and the word at its beginning says it for them.
     let against = history.points.get(place)?.vs_earlier.as_ref()?;
     let call = against.verdict.call;
+    let is_said = history.levels.iter().any(|level| {
+        let is_among_first = level
+            .places
+            .iter()
+            .take(FEWEST_IN_LEVEL)
+            .any(|one| *one == place);
+        let change = history
+            .changes
+            .iter()
+            .find(|change| Some(&change.place) == level.places.first());
+        is_among_first && change.is_some_and(|change| change.call == call)
+    });
     let has_changed = matches!(call, Call::Faster | Call::Slower);
-    (has_changed && !is_first_of_level).then(|| call.name().to_owned())
+    (has_changed && !is_said).then(|| call.name().to_owned())
 }
 
 /// The same for a small chart of many: fewer days below the axis, none of them at its end.

@@ -333,7 +333,7 @@ impl ChartSpec {
         let point = series.points.iter().find(|point| point.tag == tag)?;
         let at = |place: f64| humanize::significant(self.y.value(place), 3);
         let interval = point.band.map_or_else(String::new, |(low, high)| {
-            format!("\n95 % interval {} to {}", at(low), at(high))
+            format!("\ninterval {} to {}", at(low), at(high))
         });
         Some(format!(
             "{}\n{} {}\n{} {}{interval}",
@@ -476,7 +476,7 @@ mod tests {
             ..ChartSpec::default()
         };
         let words = chart.point_text(SeriesId(1), 8);
-        let expected = "one\nbatch size 8\n1,234 items per second\n95 % interval 1,200 to 1,300";
+        let expected = "one\nbatch size 8\n1,234 items per second\ninterval 1,200 to 1,300";
         assert_eq!(words.as_deref(), Some(expected));
         assert_eq!(chart.point_text(SeriesId(1), 9), None);
     }

@@ -209,7 +209,7 @@ fn results(source: &ReportedSession<'_>, way: &Journey) -> Vec<Block> {
         ("Before", ""),
         ("After", ""),
         ("Times as good", ""),
-        ("95 % interval", ""),
+        ("Interval", ""),
     ];
     let table = ReportTable::new(&["Metric"], &heads)
         .and_words("Verdict")

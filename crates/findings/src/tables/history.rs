@@ -95,7 +95,7 @@ pub const COLUMNS: &[HistoryColumn] = &[
     HistoryColumn::text("verdict", "Verdict", |point| {
         Some(Cell::verdict(&point.vs_earlier.as_ref()?.verdict))
     })
-    .help("Against the mean of the earlier sessions: faster or slower where the whole interval lies beyond the noise floor")
+    .help("Against the mean of the earlier sessions at its level: faster or slower where the whole interval lies beyond the noise floor")
     .why(why_no_earlier),
     HistoryColumn::number("since_last", "vs. previous", "×", |point| {
         Some(Cell::ratio(point.vs_previous.as_ref()?.ratio?.speed_up))

@@ -37,14 +37,14 @@ pub const COLUMNS: &[MoverColumn] = &[
                 .speed_up,
         ))
     })
-    .help("The newest session against the level before it: above 1 is faster")
+    .help("The newest session against the others at its level, or against the level before while it is one of the first three: above 1 is faster")
     .why(|_| "no session before it was measured in the same way on the same machine".to_owned()),
     MoverColumn::text("verdict", "Verdict", |one| {
         let against = one.history.points.last()?.vs_earlier.as_ref()?;
         Some(Cell::verdict(&against.verdict))
     }),
     MoverColumn::text("changes", "Changes", |one| {
-        Some(Cell::text(one.history.changes.len().to_string()))
+        Some(Cell::text(one.history.newest_changes().count().to_string()))
     })
     .help("How often its level changed"),
     MoverColumn::text("since", "Last change", |one| {

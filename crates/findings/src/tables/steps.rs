@@ -90,7 +90,7 @@ pub const COLUMNS: &[StepColumn] = &[
     })
     .help("How many times as fast it is as the last step before it that was measured, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
     .why(why_no_previous),
-    StepColumn::number("vs_previous_interval", "vs. previous, 95 %", "×", |step| {
+    StepColumn::number("vs_previous_interval", "Interval vs. previous", "×", |step| {
         interval(&step.vs_previous.as_ref()?.ratio?)
     })
     .why(why_no_previous)
@@ -102,7 +102,7 @@ pub const COLUMNS: &[StepColumn] = &[
             (None, pair) => Cell::verdict(&pair?.verdict),
         })
     })
-    .help("Faster or slower than the previous step, of alternatives than the first setup, where the whole 95 % interval lies beyond the noise floor, same where it lies within, else inconclusive")
+    .help("Faster or slower than the previous step, of alternatives than the first setup, where the whole interval lies beyond the noise floor, same where it lies within, else inconclusive")
     .why(|step| why_no_gain(step, step.gain(), "there is nothing before it")),
     StepColumn::number("rank", "Rank", "", |step| {
         let first = step.rank.as_ref()?.candidates().iter().min()?;
@@ -119,7 +119,7 @@ pub const COLUMNS: &[StepColumn] = &[
     })
     .help("How many times as fast it is as the first step, by the time of an item where batch sizes differ: over the rounds, so that it may differ from the quotient of the two medians")
     .why(why_no_baseline),
-    StepColumn::number("vs_baseline_interval", "vs. baseline, 95 %", "×", |step| {
+    StepColumn::number("vs_baseline_interval", "Interval vs. baseline", "×", |step| {
         interval(&step.vs_baseline.as_ref()?.ratio?)
     })
     .why(why_no_baseline)
@@ -203,10 +203,9 @@ pub fn gain_words(pair: &CasePair) -> String {
     } else {
         String::new()
     };
-    let interval = ratio.interval_text().map_or_else(
-        || "an interval needs two rounds on either side".to_owned(),
-        |words| format!("95 % interval {words}"),
-    );
+    let interval = ratio.named_interval_text();
+    let interval =
+        interval.unwrap_or_else(|| "an interval needs two rounds on either side".to_owned());
     let times = ratio.speed_up_text();
     format!("{times}{per}\n{interval}\n{}", pair.verdict.call)
 }

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cli::output;
+use super::{output, signals};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_worker::cpu_contention::Counters;
@@ -15,8 +15,16 @@ const IDLE: f64 = 0.05;
 /// So many windows in a row are idle.
 const IN_A_ROW: u32 = 3;
 
-/// Waits so long at most; says where others still use the processors then. Nothing where that cannot be read.
-pub(super) fn wait(limit: Duration, stop: &CancelToken) {
+/// Waits so long at most, where that is asked for; says where others still use the processors then. Nothing where that
+/// cannot be read.
+pub(super) fn wait_if_asked(limit: Option<Duration>) -> anyhow::Result<()> {
+    if let Some(limit) = limit {
+        wait(limit, &signals::listen()?.token());
+    }
+    Ok(())
+}
+
+fn wait(limit: Duration, stop: &CancelToken) {
     let end = Instant::now() + limit;
     let (mut idle, mut is_said) = (0, false);
     while let Some(busy) = busy_share().filter(|_| !stop.is_cancelled()) {
