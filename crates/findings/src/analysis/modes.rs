@@ -22,14 +22,15 @@ pub fn modes_text(case: &Case) -> Option<String> {
     (found.len() > 1).then(|| format!("Modes: {}", list(&found)))
 }
 
-/// `8.00 ms (62.0 % of the samples) and 12.0 ms (38.0 %)`.
+/// `8.00 ms, 62.0 % of the samples; 12.0 ms, 38.0 %`.
 fn list(modes: &[Mode]) -> String {
-    let text = |mode: &Mode| {
+    let text = |(place, mode): (usize, &Mode)| {
         let share = humanize::percent(mode.share);
-        format!("{} ({share})", humanize::duration_ns(mode.centre))
+        let of_what = if place == 0 { " of the samples" } else { "" };
+        format!("{}, {share}{of_what}", humanize::duration_ns(mode.centre))
     };
-    let texts: Vec<String> = modes.iter().map(text).collect();
-    humanize::list(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+    let texts: Vec<String> = modes.iter().enumerate().map(text).collect();
+    texts.join("; ")
 }
 
 /// The modes of both sides of a pair in a sentence; nothing where each is one pile.
@@ -48,11 +49,13 @@ pub(super) fn pair_text(
     // What was not interleaved differs by more than its rounds show.
     if !pair.is_interleaved || !are_the_same(&mine, &theirs) {
         let side = |modes: &[Mode]| match modes {
-            [one] => format!("one mode, {}", humanize::duration_ns(one.centre)),
-            several => format!("{} modes, {}", several.len(), list(several)),
+            [one] => ("one mode".to_owned(), humanize::duration_ns(one.centre)),
+            several => (format!("{} modes", several.len()), list(several)),
         };
-        let (mine, theirs) = (side(&mine), side(&theirs));
-        return Some(format!("{at} has {mine} before, and {theirs} after."));
+        let ((mine, times), (theirs, times_after)) = (side(&mine), side(&theirs));
+        return Some(format!(
+            "{at} has {mine} before ({times}) and {theirs} after ({times_after})."
+        ));
     }
     let both = mine.iter().zip(&theirs);
     // One start says as little of where a mode is as of the whole.
@@ -221,12 +224,12 @@ mod tests {
         let shifted = remark(&shifted);
         assert!(
             shifted.contains(
-                "has 2 modes, 8.01 ms (60.0 %) and 12.0 ms (40.0 %) before, and 2 modes, 12.0 ms"
+                "has 2 modes before (8.01 ms, 60.0 % of the samples; 12.0 ms, 40.0 %) and 2 modes after (12.0 ms"
             ),
             "{shifted}"
         );
         let gone = remark(&two_setups(0, 12_000));
-        let words = "has 2 modes, 8.01 ms (60.0 %) and 12.0 ms (40.0 %) before, and one mode, 8.01 ms after";
+        let words = "has 2 modes before (8.01 ms, 60.0 % of the samples; 12.0 ms, 40.0 %) and one mode after (8.01 ms)";
         assert!(gone.contains(words), "{gone}");
     }
 
@@ -236,7 +239,7 @@ mod tests {
         let text = modes_text(&session.cases[0]);
         assert_eq!(
             text.as_deref(),
-            Some("Modes: 8.01 ms (60.0 %) and 12.0 ms (40.0 %)")
+            Some("Modes: 8.01 ms, 60.0 % of the samples; 12.0 ms, 40.0 %")
         );
         assert_eq!(modes_text(&session.cases[1]), None);
     }
