@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::args::HistoryArgs;
 use super::{Context, REGRESSION, TROUBLE, output};
 use powerband_core::base::humanize;
-use powerband_core::domain::case::Case;
+use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
 use powerband_findings::analysis::history::{AgainstEarlier, History};
@@ -44,7 +44,8 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     let cases = given.cases.iter().filter(|case| {
         setup.is_none_or(|setup| setup == case.setup) && args.point.takes(case.point)
     });
-    let movers = movers::worst_first(given, cases.map(Case::key), &pairs);
+    let keys: Vec<CaseKey> = cases.map(Case::key).collect();
+    let movers = movers::worst_first(given, keys.iter().copied(), &pairs);
     if movers.is_empty() {
         bail!(
             "{} has no such case that was measured",
@@ -58,29 +59,27 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
         output::answer(&text(&movers))?;
     }
     if args.fail_if_slower {
-        return Ok(status(&movers));
+        return Ok(status(given, &movers, keys.len()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Fails where the session that was given, the first of all, is slower in a case, or has a case that was not measured.
-fn status(movers: &[Mover]) -> ExitCode {
-    let calls = || movers.iter().map(|one| one.history.call_of(0));
-    let slower = calls()
-        .filter(|call| *call == Some(Some(Call::Slower)))
-        .count();
-    let unmeasured = calls().filter(Option::is_none).count();
-    let cases = humanize::pluralised(movers.len() as u64, "case");
+fn status(given: &Session, movers: &[Mover], n_cases: usize) -> ExitCode {
+    let calls = movers.iter().filter_map(|one| one.history.call_of(0));
+    let calls: Vec<Option<Call>> = calls.collect();
+    let slower = calls.iter().filter(|call| **call == Some(Call::Slower));
+    let (slower, unmeasured) = (slower.count(), n_cases - calls.len());
+    let cases = humanize::pluralised(n_cases as u64, "case");
+    let cases = format!("{cases} of {}", given.name);
     if slower > 0 {
         output::note(&format!(
-            "{slower} of {cases} slower than the level, or than the one before for its first three sessions"
+            "{slower} of {cases}: slower than the earlier sessions at its level, or than the level before for a level's first three"
         ));
         return ExitCode::from(REGRESSION);
     }
     if unmeasured > 0 {
-        output::note(&format!(
-            "{unmeasured} of {cases} not measured in this session"
-        ));
+        output::note(&format!("{unmeasured} of {cases}: not measured"));
         return ExitCode::from(TROUBLE);
     }
     ExitCode::SUCCESS

@@ -381,6 +381,11 @@ fn git_bisect_run_passes_over_what_cannot_be_judged() {
     let run = home.run(&[&words[..], &["--new-ref", &slip]].concat());
     assert_eq!(run.status, Some(125), "{run:#?}");
     assert!(run.err.contains("This commit cannot be judged"), "{run:#?}");
+    // A search ends where no commit can be judged.
+    let mut hopeless = words.clone();
+    hopeless[3] = &slip;
+    let run = home.run(&hopeless);
+    assert_eq!(run.status, Some(128), "{run:#?}");
     project.git(&["bisect", "start", "main", &first]);
     let program = ["bisect", "run", env!("CARGO_BIN_EXE_powerband")];
     let said = project.git(&[&program[..], &words].concat());

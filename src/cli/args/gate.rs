@@ -54,7 +54,7 @@ pub(crate) struct GateArgs {
     /// The batch sizes, as bench has them.
     #[arg(long, value_name = "LIST")]
     pub batch: Option<String>,
-    /// By how many per cent a metric may get worse [default: latency=1]; one that is not latency is one number a side.
+    /// By how many per cent a metric may get worse [default: latency=1]; latency and throughput have rounds, another one is one number a side.
     #[arg(long = "limit", value_name = "METRIC=PERCENT", value_parser = limit)]
     pub limits: Vec<GateLimit>,
     /// Rounds before it is looked at for the first time [default: 5].

@@ -470,7 +470,8 @@ pub(crate) struct HistoryArgs {
     pub setup: Option<String>,
     #[command(flatten)]
     pub point: PointArgs,
-    /// Exit with 1 if a case of the session is slower than its level, or than the one before in a level's first three.
+    /// Exit with 1 if a case of the session is slower than earlier sessions at its level, or at the level before for the
+    /// first three of a level.
     #[arg(long)]
     pub fail_if_slower: bool,
     /// Print one JSON document.

@@ -4,6 +4,7 @@ mod bisect;
 mod commits;
 mod plan_file;
 
+use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,8 +39,20 @@ use powerband_worker::engines;
 const PLANNED_ROUNDS: u32 = 5;
 /// What `git bisect run` takes for a commit that can be told neither good nor bad.
 const UNTESTABLE: u8 = 125;
+/// What makes `git bisect run` stop.
+const HOPELESS: u8 = 128;
 /// With more of the budget used than this, another round did not fit.
 const MOST_USED: f64 = 0.5;
+
+/// The new side cannot be built, which another commit may.
+#[derive(Debug)]
+struct NewSideFails(String);
+
+impl fmt::Display for NewSideFails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// One of the two sides.
 #[derive(Clone, Debug)]
@@ -51,6 +64,11 @@ struct Arm {
 /// Measures both sides and says what came of it.
 pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
     match measured_and_answered(context, args) {
+        // What no other commit mends makes git stop.
+        Err(error) if args.git_bisect && !error.is::<NewSideFails>() => {
+            output::note(&whole_reason(&error));
+            Ok(ExitCode::from(HOPELESS))
+        }
         Err(error) if args.git_bisect => {
             output::note(&format!(
                 "This commit cannot be judged: {}",
@@ -104,7 +122,10 @@ fn of_commits(
             .map_err(|said| anyhow::anyhow!("{} cannot be built: {said}", commit.title()))?;
         commit_arm(plan, &folder, &format!("{side} {}", commit.short()))
     };
-    Ok([side("base", &commits.0)?, side("new", &commits.1)?])
+    let base = side("base", &commits.0)?;
+    let new = side("new", &commits.1)
+        .map_err(|error| anyhow::Error::msg(NewSideFails(error.to_string())))?;
+    Ok([base, new])
 }
 
 /// What is measured of a commit that lies in a folder.

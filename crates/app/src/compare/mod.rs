@@ -138,7 +138,8 @@ fn closing_in(
         setup: row.setup,
         point: row.point,
     };
-    let ratios = closing_in::ratios_by_round(session, key(&pair.before), key(&pair.after));
+    let cases = [&pair.before, &pair.after].map(key);
+    let ratios = closing_in::ratios_by_round(session, cases, before.session == LIVE);
     let chart = chart::closing_in::by_round(&ratios, colour(after, pair.after.setup));
     let is_drawn = before.session == after.session && !chart.is_empty();
     is_drawn.then_some((pair.after_point, chart))
@@ -277,7 +278,10 @@ impl CompareState {
     /// The run is another one by now, or over.
     pub(crate) fn forget_run(&mut self) {
         self.run = None;
-        self.found.forget();
+        let sides = [self.before, self.after].into_iter().flatten();
+        if sides.into_iter().any(|side| side.session == LIVE) {
+            self.found.forget();
+        }
     }
 
     /// A session as it is compared. The run that goes on has its samples here alone.

@@ -71,13 +71,16 @@ impl Followed {
 pub struct FollowedCases {
     /// Sessions that could not be read, a sentence each.
     pub troubles: Vec<String>,
-    /// What was read for it, by file: the state in which it was read, and all cases of the session.
-    pub(crate) read: BTreeMap<PathBuf, (Stamp, Arc<SingleCaseSession>)>,
+    /// What was read for it.
+    read: Arc<ReadFiles>,
     /// The cases.
     pub movers: Arc<Vec<Mover>>,
     /// The chart of each.
     pub charts: Vec<ChartSpec>,
 }
+
+/// All cases of sessions, by their files: the state in which each was read, and what is needed of it.
+type ReadFiles = BTreeMap<PathBuf, (Stamp, Arc<SingleCaseSession>)>;
 
 /// What of each file of the library a case needs, so that it is read once.
 #[derive(Clone, Debug, Default)]
@@ -108,6 +111,8 @@ pub struct HistoryState {
     pub shows_all_cases: bool,
     /// All cases of a session, and the version of what they were looked for in.
     pub movers: Derived<(SessionId, u32), Arc<FollowedCases>>,
+    /// What the last search for all cases read.
+    read_with_all_cases: Arc<ReadFiles>,
     /// The sessions that it is followed through, by their files; nothing for all.
     pub only: Option<BTreeSet<PathBuf>>,
     /// Counts how often there were other sessions to look in.
@@ -196,7 +201,8 @@ impl HistoryState {
             self.version,
         );
         // What one search read helps the next one.
-        let is_busy = self.movers.busy().is_some();
+        let busy = self.movers.busy().map(|(session, _)| *session);
+        let is_busy = busy == Some(key.0);
         (!is_busy && self.movers.needs(&key)).then_some(key)
     }
 }

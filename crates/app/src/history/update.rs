@@ -58,8 +58,8 @@ impl CompareDoor {
         if let Some(key) = self.history.wanted_movers()
             && let Some(search) = self.case_search(shared)
         {
-            let known = self.history.movers.result.clone();
-            let work = move |_: &_| Some(Arc::new(work::follow_all(&search, known.as_deref())));
+            let known = Arc::clone(&self.history.read_with_all_cases);
+            let work = move |_: &_| Some(Arc::new(work::follow_all(&search, &known)));
             shared.derive(
                 self,
                 "history of all cases",
@@ -125,6 +125,7 @@ impl CompareDoor {
 
     fn followed_all(&mut self, shared: &mut Shared) {
         if let Some(found) = &self.history.movers.result {
+            self.history.read_with_all_cases = Arc::clone(&found.read);
             let table = of_movers(Arc::clone(&found.movers));
             shared.tables.set_table("movers", table);
         }

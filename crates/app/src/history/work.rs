@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-use super::{Followed, FollowedCases, Following, Read, SingleCaseSession};
+use super::{Followed, FollowedCases, Following, Read, ReadFiles, SingleCaseSession};
 use powerband_core::domain::case::Case;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -85,7 +85,7 @@ pub(crate) fn follow(mut search: CaseSearch) -> Option<Followed> {
 }
 
 /// Follows all cases of a session, worst first. Each file that has its model is read once, for as long as it stays the same.
-pub(crate) fn follow_all(search: &CaseSearch, known: Option<&FollowedCases>) -> FollowedCases {
+pub(crate) fn follow_all(search: &CaseSearch, known: &ReadFiles) -> FollowedCases {
     let Some((session, _)) = search.open.first() else {
         return FollowedCases::default();
     };
@@ -95,7 +95,7 @@ pub(crate) fn follow_all(search: &CaseSearch, known: Option<&FollowedCases>) -> 
         .map(|(open, _)| Arc::new(with_all_cases(open)));
     let files = files(search, &session.model.name, None);
     let results = read_each(&files, search.n_threads, |(path, stamp)| {
-        let known = known.and_then(|known| known.read.get(path));
+        let known = known.get(path);
         if let Some(known) = known.filter(|(then, _)| then == stamp) {
             return Ok((path.clone(), known.clone()));
         }
@@ -129,7 +129,7 @@ pub(crate) fn follow_all(search: &CaseSearch, known: Option<&FollowedCases>) -> 
         charts: movers.iter().map(chart).collect(),
         movers: Arc::new(movers),
         troubles,
-        read,
+        read: Arc::new(read),
     }
 }
 

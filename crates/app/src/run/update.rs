@@ -425,6 +425,7 @@ impl App {
         run.find(over.findings.clone());
         run.redraw_lanes();
         self.compare.sides.forget_run();
+        self.compare.sides.found.forget();
         self.compare.journey.run_is_over(id);
         self.shared.sessions.put(OpenSession {
             path,

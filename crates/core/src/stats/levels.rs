@@ -28,6 +28,8 @@ const MOST_BY_CHANCE: f64 = 0.03;
 const HALF_WINDOW: usize = 2;
 /// and drawn near if it is further from their median than so many times the usual distance.
 const FAR: f64 = 6.0;
+/// Of fewer values it is not known which distance is usual.
+const FEWEST_TO_TELL: usize = 5;
 /// In longer series the ends of stretches are looked for at so many places.
 const MOST_PLACES: usize = 256;
 
@@ -108,6 +110,23 @@ fn drawn_near(values: &[f64]) -> Vec<f64> {
     let most = FAR * median(&distances).unwrap_or(0.0);
     let near = pairs().map(|(value, centre)| value.clamp(centre - most, centre + most));
     near.collect()
+}
+
+/// The places of the values of a level that are not far off: no further from its median than six times the usual distance,
+/// or a floor. All of them where there are too few to say what is usual.
+pub fn near_places(level: &[f64], floor: f64) -> Vec<usize> {
+    let centre = median(level).unwrap_or(0.0);
+    let distances: Vec<f64> = level.iter().map(|value| (value - centre).abs()).collect();
+    let most = if level.len() < FEWEST_TO_TELL {
+        f64::INFINITY
+    } else {
+        (FAR * median(&distances).unwrap_or(0.0)).max(floor)
+    };
+    let places = distances.iter().enumerate();
+    places
+        .filter(|(_, distance)| **distance <= most)
+        .map(|(place, _)| place)
+        .collect()
 }
 
 /// Adds the places where levels of a part of a series begin.
@@ -341,6 +360,20 @@ mod tests {
             wrong[1] += usize::from(!places(&values).is_empty());
         }
         assert!(wrong.iter().all(|wrong| *wrong <= 5), "{wrong:?} of 100");
+    }
+
+    #[test]
+    fn what_may_begin_the_next_level_is_no_part_of_this_one() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(17);
+        let mut values = noise(10, &mut rng);
+        values.extend([0.1, 0.11]);
+        assert_eq!(near_places(&values, 0.01), (0..10).collect::<Vec<usize>>());
+        assert_eq!(near_places(&[1.0, 1.0, 1.0, 2.0], 0.01).len(), 4, "too few");
+        assert_eq!(
+            near_places(&[1.0, 1.0, 1.005, 1.0, 1.0, 1.2], 0.01).len(),
+            5
+        );
+        assert!(near_places(&[], 0.01).is_empty());
     }
 
     #[test]

@@ -136,6 +136,7 @@ mod tests {
             apart: None,
             spread: 0.0,
             look: Look::Planned,
+            carry_over: 0.0,
         }
     }
 

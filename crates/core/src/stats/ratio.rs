@@ -53,6 +53,9 @@ pub struct Estimate {
     pub spread: f64,
     /// Which look it is, where the rounds are pairs.
     pub look: Look,
+    /// By how much the ratio of the first halves of the visits differs from that of the second halves, as a logarithm: what
+    /// ran before carries over, or one side warms up. Zero where no difference is shown.
+    pub carry_over: f64,
 }
 
 impl Estimate {
@@ -113,6 +116,7 @@ pub fn paired_at_look(
     let mut ratios = Vec::new();
     let mut units: Vec<Vec<f64>> = Vec::new();
     let mut visits = Vec::new();
+    let mut carried: Vec<f64> = Vec::new();
     let mut last: Option<(u32, u32)> = None;
     for first in before {
         let Some(second) = after.iter().find(|second| second.round == first.round) else {
@@ -127,6 +131,8 @@ pub fn paired_at_look(
             Some(unit) => unit.push(ratio),
             None => units.push(vec![ratio]),
         }
+        let halves = ln_of_halves(first).zip(ln_of_halves(second));
+        carried.extend(halves.map(|(own, other)| own - other));
         visits.extend([first, second]);
     }
     let n_starts = units.len() as u32;
@@ -142,6 +148,7 @@ pub fn paired_at_look(
         apart: None,
         spread: spread(&visits, rounds as f64),
         look,
+        carry_over: carry_over(&carried).unwrap_or(0.0),
     })
 }
 
@@ -238,6 +245,7 @@ fn unpaired_estimate(
         apart: Some(sessions),
         spread,
         look: Look::Planned,
+        carry_over: 0.0,
     }
 }
 
@@ -290,16 +298,27 @@ fn ln_median(visit: &RoundSamples) -> Option<f64> {
 fn spread(visits: &[&RoundSamples], rounds: f64) -> f64 {
     let squares: Vec<f64> = visits
         .iter()
-        .filter_map(|visit| {
-            let (first, second) = visit.samples.split_at(visit.samples.len() / 2);
-            if first.len() < FEWEST_IN_HALF {
-                return None;
-            }
-            Some((median(first)? / median(second)?).ln().powi(2))
-        })
+        .filter_map(|visit| Some(ln_of_halves(visit)?.powi(2)))
         .collect();
     let square = mean(&squares).unwrap_or(0.0);
     2.0 * (square / rounds).sqrt()
+}
+
+/// The median of the first half of a visit over that of the second, as a logarithm; nothing where it is too short.
+fn ln_of_halves(visit: &RoundSamples) -> Option<f64> {
+    let (first, second) = visit.samples.split_at(visit.samples.len() / 2);
+    if first.len() < FEWEST_IN_HALF {
+        return None;
+    }
+    Some((median(first)? / median(second)?).ln())
+}
+
+/// The mean of what pairs of visits carry over, where its 99 % interval leaves zero out.
+fn carry_over(carried: &[f64]) -> Option<f64> {
+    let mean = mean(carried)?;
+    let n = carried.len() as f64;
+    let error = standard_deviation(carried, mean)? / n.sqrt();
+    (mean.abs() > student::t995(n - 1.0) * error).then_some(mean)
 }
 
 #[cfg(test)]
@@ -324,6 +343,32 @@ mod tests {
             visit.start = visit.round / rounds;
         }
         visits
+    }
+
+    #[test]
+    fn what_carries_over_into_one_side_is_known() {
+        let with_slow_beginning = |medians: &[f64], times: f64| {
+            let mut visits = visits(medians);
+            for visit in &mut visits {
+                visit.samples[..4]
+                    .iter_mut()
+                    .for_each(|sample| *sample *= times);
+            }
+            visits
+        };
+        let carried = |one: f64, other: f64| {
+            let sides = (
+                with_slow_beginning(&BEFORE, one),
+                with_slow_beginning(&AFTER, other),
+            );
+            paired(&sides.0, &sides.1).unwrap().carry_over
+        };
+        assert!((carried(1.0, 1.2) + 1.2_f64.ln()).abs() < 1e-9);
+        assert!((carried(1.2, 1.0) - 1.2_f64.ln()).abs() < 1e-9);
+        // What both sides have says nothing of their ratio.
+        assert!(carried(1.2, 1.2).abs() < 1e-9);
+        assert!(carried(1.0, 1.0).abs() < 1e-9);
+        assert_eq!(carry_over(&[0.05, -0.04, 0.02, -0.03, 0.01]), None);
     }
 
     const BEFORE: [f64; 5] = [10.0, 10.4, 9.9, 10.1, 12.0];

@@ -5,7 +5,7 @@ use super::case_pair::{self, Ratio};
 use super::side;
 use super::verdict::{self, Call};
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::session::{Completion, Session};
+use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::{self, RoundSamples};
 use powerband_core::stats::sequential::Look;
 
@@ -21,8 +21,13 @@ pub struct RoundRatio {
     pub call: Call,
 }
 
-/// The ratio after each round from the second on, of two cases of a session that took turns.
-pub fn ratios_by_round(session: &Session, before: CaseKey, after: CaseKey) -> Vec<RoundRatio> {
+/// The ratio after each round from the second on, of two cases of a session that took turns; of many rounds after some of
+/// them. While a run goes on there is no verdict before its planned rounds.
+pub fn ratios_by_round(
+    session: &Session,
+    [before, after]: [CaseKey; 2],
+    goes_on: bool,
+) -> Vec<RoundRatio> {
     let visits = |key: CaseKey| -> Vec<RoundSamples> {
         let case = session.case(key);
         case.map_or_else(Vec::new, |case| side::case_visits(session, case))
@@ -34,8 +39,8 @@ pub fn ratios_by_round(session: &Session, before: CaseKey, after: CaseKey) -> Ve
     let step = rounds.len().div_ceil(MOST_LOOKS).max(1);
     let mut rounds: Vec<u32> = rounds.into_iter().rev().step_by(step).collect();
     rounds.reverse();
-    // A run that was stopped has its look after its last round.
-    let stopped_after = last.filter(|_| session.completion != Completion::Interrupted);
+    // A run that is over has its look after its last round, however many were planned.
+    let over_after = last.filter(|_| !goes_on);
     let items = (after.point.batch() as f64 / before.point.batch() as f64).ln();
     let until =
         |visits: &'_ [RoundSamples], last: u32| visits.partition_point(|visit| visit.round <= last);
@@ -44,7 +49,7 @@ pub fn ratios_by_round(session: &Session, before: CaseKey, after: CaseKey) -> Ve
         let look = case_pair::look_after_round(session, last);
         let is_look = look == Look::Later
             || last + 1 >= session.plan.measure.rounds
-            || stopped_after == Some(last);
+            || over_after == Some(last);
         let mut estimate = ratio::paired_at_look(&mine[..own], &theirs[..other], look)?;
         estimate.ln += items;
         Some(RoundRatio {
@@ -83,7 +88,7 @@ mod tests {
             setup,
             point: Point::of_batch(4),
         };
-        let found = ratios_by_round(&session, key(0), key(1));
+        let found = ratios_by_round(&session, [key(0), key(1)], true);
         let rounds: Vec<u32> = found.iter().map(|one| one.round).collect();
         assert_eq!(rounds, [1, 2, 3, 4], "an interval needs two rounds");
         let rows = case_rows::case_rows(&session);
@@ -98,11 +103,11 @@ mod tests {
         assert_eq!(Some(found[3].ratio), pair.ratio);
         assert_eq!(found[3].call, pair.verdict.call);
         assert_eq!(found[2].call, Call::Inconclusive, "not yet a look");
-        // Of a run that was stopped the last round is one.
+        // Of a run that ended before its planned rounds the last one is a look, and none while it goes on.
         session.plan.measure.rounds = 9;
-        session.completion = Completion::Cancelled;
-        let found = ratios_by_round(&session, key(0), key(1));
-        assert_eq!(found[3].call, Call::Faster);
+        let last = |goes_on| ratios_by_round(&session, [key(0), key(1)], goes_on)[3].call;
+        assert_eq!(last(false), Call::Faster);
+        assert_eq!(last(true), Call::Inconclusive);
         let width = |one: &RoundRatio| one.ratio.ci95.map(|ci95| ci95.high / ci95.low);
         assert!(width(&found[0]) > width(&found[3]));
     }

@@ -20,6 +20,10 @@ use powerband_core::stats::ratio::Estimate;
 
 /// The metric that is held against a limit where none is named.
 pub const LATENCY: &str = "latency";
+/// The other one that has rounds.
+const THROUGHPUT: &str = "throughput";
+/// Metrics that rounds may settle; others are one number a side.
+const TIMED: [&str; 2] = [LATENCY, THROUGHPUT];
 /// With clocks that differ by more than this, times say nothing of what was changed.
 const CLOCKS_MOST: f64 = 0.03;
 
@@ -123,8 +127,9 @@ pub fn gate(session: &Session, limits: &[GateLimit]) -> Gate {
     let found = comparison::compare_setups(&side(0), &side(1));
     let mut gate_rows = Vec::new();
     for limit in limits {
-        if limit.metric == LATENCY {
-            gate_rows.extend(found.pairs.iter().map(|pair| latency_row(pair, limit)));
+        if TIMED.contains(&limit.metric.as_str()) {
+            let row = |pair| timed_row(session, pair, limit);
+            gate_rows.extend(found.pairs.iter().map(row));
             gate_rows.extend(lone_points(&found, limit));
         } else {
             gate_rows.extend(metric_rows(&found.metrics, limit));
@@ -145,36 +150,57 @@ pub fn gate(session: &Session, limits: &[GateLimit]) -> Gate {
     }
 }
 
-/// Whether a case's latency is not settled by the rounds so far.
+/// Whether a metric of a case that rounds may settle is not settled by those so far.
 pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
-    let Some(limit) = limits.iter().find(|limit| limit.metric == LATENCY) else {
-        return false;
-    };
-    let visits = [0, 1].map(|setup| {
-        let key = CaseKey { setup, ..case };
-        let case = session.case(key);
-        let case = case.filter(|case| !case.outcome.is_trouble());
-        case.map(|case| super::side::case_visits(session, case))
-    });
+    let is_timed = |limit: &&GateLimit| TIMED.contains(&limit.metric.as_str());
+    let keys = [0, 1].map(|setup| CaseKey { setup, ..case });
     // One that ended badly is not settled by more rounds of the other.
-    let [Some(before), Some(after)] = visits else {
-        return false;
+    let is_measured = |key: &CaseKey| {
+        let case = session.case(*key);
+        case.is_some_and(|case| !case.outcome.is_trouble())
     };
-    let Some(estimate) = case_pair::interleaved_estimate(session, &before, &after) else {
-        return true;
-    };
-    result_of(&estimate, limit.percent) == GateResult::Open
+    keys.iter().all(is_measured)
+        && limits.iter().filter(is_timed).any(|limit| {
+            let estimate = timed_estimate(session, keys, limit);
+            estimate.is_none_or(|one| result_of(&one, limit) == GateResult::Open)
+        })
 }
 
-/// The loss of an estimate, as shares: what it may be at least and at most.
-fn loss_range(estimate: &Estimate) -> [f64; 2] {
+/// How the times behind a metric compare: medians of rounds for latency, the time of a run with all that is between runs for
+/// throughput.
+fn timed_estimate(session: &Session, keys: [CaseKey; 2], limit: &GateLimit) -> Option<Estimate> {
+    let [before, after] = keys.map(|key| {
+        let case = session.case(key)?;
+        let mut visits = super::side::case_visits(session, case);
+        if limit.metric == THROUGHPUT {
+            for (visit, round) in visits.iter_mut().zip(&case.rounds) {
+                let runs = visit.samples.len().max(1) as f64;
+                visit.samples = vec![round.spent_ns as f64 / runs];
+            }
+        }
+        Some(visits)
+    });
+    case_pair::interleaved_estimate(session, &before?, &after?)
+}
+
+/// The loss of an estimate, as shares of the base: what it may be at least and at most.
+fn loss_range(estimate: &Estimate, limit: &GateLimit) -> [f64; 2] {
     let interval = estimate.interval();
-    [1.0 / interval.high - 1.0, 1.0 / interval.low - 1.0]
+    [interval.high, interval.low].map(|ratio| loss(ratio, limit))
 }
 
-fn result_of(estimate: &Estimate, percent: f64) -> GateResult {
-    let [least, most] = loss_range(estimate);
-    let limit = percent / 100.0;
+/// What is lost of the base where it takes so many times the new side's time.
+fn loss(ratio: f64, limit: &GateLimit) -> f64 {
+    if limit.metric == THROUGHPUT {
+        1.0 - ratio
+    } else {
+        1.0 / ratio - 1.0
+    }
+}
+
+fn result_of(estimate: &Estimate, limit: &GateLimit) -> GateResult {
+    let [least, most] = loss_range(estimate, limit);
+    let limit = limit.percent / 100.0;
     if least > limit.max(verdict::noise(estimate).exp_m1()) {
         GateResult::Failed
     } else if most <= limit {
@@ -184,41 +210,72 @@ fn result_of(estimate: &Estimate, percent: f64) -> GateResult {
     }
 }
 
-fn latency_row(pair: &CasePair, limit: &GateLimit) -> GateRow {
-    let times = [&pair.before, &pair.after].map(|row| {
+fn timed_row(session: &Session, pair: &CasePair, limit: &GateLimit) -> GateRow {
+    let is_rate = limit.metric == THROUGHPUT;
+    let [base, new] = [&pair.before, &pair.after].map(|row| {
         let latency = row.latency_ns.as_ref()?;
-        Some(humanize::duration_ns(latency.median))
+        let time = humanize::duration_ns(latency.median);
+        if is_rate { row.rate_text() } else { Some(time) }
     });
-    let [base, new] = times;
-    let estimate = pair.estimate.as_ref();
+    let keys = [&pair.before, &pair.after].map(|row| CaseKey {
+        setup: row.setup,
+        point: row.point,
+    });
+    let of_rate = timed_estimate(session, keys, limit).filter(|_| pair.ratio.is_some());
+    let estimate = if is_rate {
+        of_rate.as_ref()
+    } else {
+        pair.estimate.as_ref()
+    };
     let clocks = clock_difference(pair).filter(|share| share.abs() > CLOCKS_MOST);
     let (result, reason) = match (estimate, clocks) {
         (None, _) => (GateResult::Open, pair.verdict.reason.clone()),
         (Some(_), Some(share)) => (GateResult::Open, Some(clock_text(share))),
+        (Some(estimate), None) if has_another_result_in_halves(estimate, limit) => {
+            (GateResult::Open, Some(verdict::carry_over_text(estimate)))
+        }
         (Some(estimate), None) => {
-            let result = result_of(estimate, limit.percent);
+            let result = result_of(estimate, limit);
             (result, open_reason(estimate, limit, result))
         }
     };
     GateRow {
-        metric: LATENCY.to_owned(),
+        metric: limit.metric.clone(),
         point: Some(pair.after_point.to_string()),
         base,
         new,
-        loss_percent: pair.loss_percent(),
-        loss_interval: estimate.map(|estimate| loss_range(estimate).map(|share| share * 100.0)),
+        loss_percent: if is_rate {
+            estimate.map(|one| loss(one.ratio(), limit) * 100.0)
+        } else {
+            pair.loss_percent()
+        },
+        loss_interval: estimate.map(|one| loss_range(one, limit).map(|share| share * 100.0)),
         limit_percent: limit.percent,
         result,
         reason,
     }
 }
 
-/// Why a latency is open yet.
+/// Whether the first halves of the visits have another result than the second halves.
+fn has_another_result_in_halves(estimate: &Estimate, limit: &GateLimit) -> bool {
+    let result = result_of(estimate, limit);
+    let ends = [estimate.carry_over / 2.0, -estimate.carry_over / 2.0];
+    let of_half = |by: &f64| Estimate {
+        ln: estimate.ln + by,
+        ..*estimate
+    };
+    result != GateResult::Open
+        && ends
+            .iter()
+            .any(|by| result_of(&of_half(by), limit) != result)
+}
+
+/// Why a metric that rounds may settle is open yet.
 fn open_reason(estimate: &Estimate, limit: &GateLimit, result: GateResult) -> Option<String> {
     if result != GateResult::Open {
         return None;
     }
-    let [least, most] = loss_range(estimate);
+    let [least, most] = loss_range(estimate, limit);
     let rounds = humanize::pluralised(u64::from(estimate.rounds), "round");
     if !estimate.interval().tells_of(estimate.ratio()) {
         let starts = humanize::pluralised(u64::from(estimate.starts), "start");
@@ -408,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_metric_without_rounds_is_held_against_its_limit() {
+    fn other_metrics_are_held_against_their_limits() {
         let slower = measured(1_000, 1_200);
         let found = gate(
             &slower,
@@ -420,6 +477,18 @@ mod tests {
             [GateResult::Failed, GateResult::Open],
             "{found:#?}"
         );
+        // A throughput has rounds: an interval of the loss, and more of them where it lies on both sides.
+        let rate = &found.rows[0];
+        let [least, most] = rate.loss_interval.unwrap();
+        let loss = rate.loss_percent.unwrap();
+        assert!(least < loss && loss < most, "{rate:#?}");
+        assert!((loss - 100.0 / 6.0).abs() < 1.0, "{rate:#?}");
+        let case = CaseKey {
+            setup: 1,
+            point: Point::of_batch(1),
+        };
+        assert!(is_open(&slower, &[limit(THROUGHPUT, loss)], case));
+        assert!(!is_open(&slower, &[limit(THROUGHPUT, 5.0)], case));
         let unknown = gate(&slower, &[limit("latncy", 5.0)]);
         let reason = unknown.rows[0].reason.as_deref().unwrap();
         assert!(

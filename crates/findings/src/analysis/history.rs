@@ -58,12 +58,11 @@ pub struct AgainstEarlier {
 pub struct History {
     /// Where it was measured.
     pub points: Arc<Vec<HistoryPoint>>,
-    /// Where it changed and stayed changed, oldest first.
+    /// Where it changed and stayed changed, oldest first, in the series of the newest session: a change of one machine is none
+    /// of another.
     pub changes: Vec<LevelChange>,
-    /// The levels between the changes.
+    /// The levels between these changes.
     pub levels: Vec<Level>,
-    /// The series of the newest session, by its number.
-    newest_series: Option<usize>,
     /// The trend in a sentence.
     pub trend: String,
 }
@@ -75,12 +74,6 @@ impl History {
         let point = self.points.iter().find(|point| point.source == source)?;
         let against = point.vs_earlier.as_ref();
         Some(against.map(|against| against.verdict.call))
-    }
-
-    /// The changes of the series that the newest session is of: a change of one machine is none of another.
-    pub fn newest_changes(&self) -> impl Iterator<Item = &LevelChange> {
-        let changes = self.changes.iter();
-        changes.filter(|change| Some(change.series) == self.newest_series)
     }
 }
 
@@ -124,7 +117,7 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
             name: this.side.session.name.clone(),
             created: this.side.session.created.clone(),
             row: this.row.clone(),
-            vs_earlier: this.compare_with_earlier(&means, levels.stable_before(place)),
+            vs_earlier: this.compare_with_earlier(&means, &levels.stable_before(place, &means)),
             vs_previous: last.map(|last| this.compare_with(last, &all)),
             vs_first: first.map(|first| this.compare_with(first, &all)),
             changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),
@@ -133,13 +126,12 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
     }
     let differing =
         |before: usize, after: usize| changes(&measured[before].side, &measured[after].side);
-    let found = levels.changes(differing);
     let newest = points.len().checked_sub(1);
+    let series = newest.and_then(|newest| levels.series_of(newest));
     let mut history = History {
-        newest_series: newest.and_then(|newest| levels.series_of(newest)),
         points: Arc::new(points),
-        changes: found,
-        levels: levels.into_levels(),
+        changes: levels.changes(series, differing),
+        levels: levels.into_levels(series),
         trend: String::new(),
     };
     history.trend = trend(&history);
@@ -207,8 +199,7 @@ fn trend(history: &History) -> String {
 /// How often the level changed and when last, and how many sessions got which verdict.
 pub(super) fn summary_sentences(history: &History) -> String {
     let when = |place: usize| humanize::moment(&history.points[place].created);
-    let changes: Vec<&LevelChange> = history.newest_changes().collect();
-    let changed = history_levels::changes_sentence(&changes, when);
+    let changed = history_levels::changes_sentence(&history.changes, when);
     let sentences = [changed, calls_sentence(&history.points)].join(" ");
     sentences.trim().to_owned()
 }
@@ -398,8 +389,7 @@ mod tests {
         }
         sessions.push(elsewhere);
         let history = follow(&sessions);
-        assert_eq!(history.changes.len(), 1);
-        assert_eq!(history.newest_changes().count(), 0);
+        assert!(history.changes.is_empty() && history.levels.is_empty());
         assert!(!history.trend.contains("level"), "{}", history.trend);
     }
 

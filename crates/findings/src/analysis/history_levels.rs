@@ -30,8 +30,6 @@ pub struct LevelChange {
     pub place: usize,
     /// Place of the last session of the level before.
     pub before: usize,
-    /// Which series it is of, by its number: a change of one machine is none of another.
-    pub series: usize,
     /// Faster or slower.
     pub call: Call,
     /// Latency of the level before over that of the new one, with its 99 % interval.
@@ -119,8 +117,17 @@ impl SeriesLevels {
     }
 
     /// The sessions at the level that a session is held against: those before it at its own level, or at the one before
-    /// where its own has too few yet.
-    pub(super) fn stable_before(&self, place: usize) -> &[usize] {
+    /// where its own has too few yet. Those that are far off are no part of it: they may be the beginning of the next.
+    pub(super) fn stable_before(&self, place: usize, means: &[Option<SessionMean>]) -> Vec<usize> {
+        let level = self.level_before(place);
+        let values = level
+            .iter()
+            .filter_map(|&place| Some(means[place]?.ln_mean));
+        let near = levels::near_places(&values.collect::<Vec<f64>>(), LEAST_FLOOR.ln_1p());
+        near.into_iter().map(|index| level[index]).collect()
+    }
+
+    fn level_before(&self, place: usize) -> &[usize] {
         let place = self.originals[place];
         for series in &self.series {
             let Some(index) = series
@@ -146,9 +153,10 @@ impl SeriesLevels {
         self.series.iter().position(holds)
     }
 
-    /// The changes, oldest first, with what differs between two places.
+    /// The changes of a series, oldest first, with what differs between two places.
     pub(super) fn changes(
         &self,
+        series: Option<usize>,
         differing: impl Fn(usize, usize) -> Vec<Difference>,
     ) -> Vec<LevelChange> {
         let n_sessions = |place: usize| {
@@ -156,12 +164,12 @@ impl SeriesLevels {
             let level = levels.find(|level| level.places.contains(&place));
             level.map_or(0, |level| level.places.len())
         };
-        let changes = self.steps.iter().map(|&(step, series, place, before)| {
+        let steps = self.steps.iter().filter(|(_, of, ..)| Some(*of) == series);
+        let changes = steps.map(|&(step, _, place, before)| {
             let sessions = (n_sessions(before), n_sessions(place));
             LevelChange {
                 place,
                 before,
-                series,
                 call: if step.difference > 0.0 {
                     Call::Slower
                 } else {
@@ -183,15 +191,16 @@ impl SeriesLevels {
         changes.collect()
     }
 
-    /// The levels of series that have more than one; a single level says nothing that its points do not.
-    pub(super) fn into_levels(self) -> Vec<Level> {
-        let several = self.series.into_iter().filter(|series| series.len() > 1);
-        several.flatten().collect()
+    /// The levels of a series that has more than one; a single level says nothing that its points do not.
+    pub(super) fn into_levels(mut self, series: Option<usize>) -> Vec<Level> {
+        let levels = series.and_then(|series| self.series.get_mut(series));
+        let levels = levels.map(std::mem::take).unwrap_or_default();
+        if levels.len() > 1 { levels } else { Vec::new() }
     }
 }
 
 /// The changes in a sentence; empty where there are none.
-pub(super) fn changes_sentence(changes: &[&LevelChange], when: impl Fn(usize) -> String) -> String {
+pub(super) fn changes_sentence(changes: &[LevelChange], when: impl Fn(usize) -> String) -> String {
     let Some(last) = changes.last() else {
         return String::new();
     };

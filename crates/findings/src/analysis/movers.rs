@@ -19,9 +19,9 @@ pub struct Mover {
 }
 
 impl Mover {
-    /// The last change of its level, of the machine of the newest session.
+    /// The last change of its level.
     pub fn last_change(&self) -> Option<&LevelChange> {
-        self.history.newest_changes().last()
+        self.history.changes.last()
     }
 
     /// The speed-up that it is sorted by: of the newest session where a verdict carries it, else of the last change; 1

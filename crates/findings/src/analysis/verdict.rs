@@ -99,7 +99,8 @@ pub fn verdict_of_estimate(estimate: &Estimate) -> Verdict {
     let unsettled = call == Call::Inconclusive;
     let is_known = estimate.interval().tells_of(estimate.ratio());
     let settles = |then: &Estimate, half: f64| call_within(then, half) != Call::Inconclusive;
-    let more_rounds = (unsettled && is_known && estimate.apart.is_none())
+    let is_carried = unsettled && carry_over_reason(estimate).is_some();
+    let more_rounds = (unsettled && is_known && estimate.apart.is_none() && !is_carried)
         .then(|| prediction::more_rounds(estimate, settles))
         .flatten();
     let reason = match estimate.apart {
@@ -139,8 +140,40 @@ pub(super) fn call(estimate: &Estimate) -> Call {
     call_within(estimate, estimate.half_width())
 }
 
-/// The answer for an estimate with half the width of its interval.
+/// The answer for an estimate with half the width of its interval; none where the first halves of the visits have another
+/// one than the second halves.
 fn call_within(estimate: &Estimate, half: f64) -> Call {
+    let call = call_of_whole_visits(estimate, half);
+    let ends = [estimate.carry_over / 2.0, -estimate.carry_over / 2.0];
+    let is_of_both_halves = ends.iter().all(|by| {
+        let of_half = Estimate {
+            ln: estimate.ln + by,
+            ..*estimate
+        };
+        call_of_whole_visits(&of_half, half) == call
+    });
+    if is_of_both_halves {
+        call
+    } else {
+        Call::Inconclusive
+    }
+}
+
+/// What carries over, in words, where nothing else leaves the verdict open.
+fn carry_over_reason(estimate: &Estimate) -> Option<String> {
+    let is_settled = call_of_whole_visits(estimate, estimate.half_width()) != Call::Inconclusive;
+    is_settled.then(|| carry_over_text(estimate))
+}
+
+/// What carries over, in words.
+pub(super) fn carry_over_text(estimate: &Estimate) -> String {
+    let share = humanize::percent(estimate.carry_over.abs().exp_m1());
+    format!(
+        "the ratio just after a switch differs from that of the rest of a visit by {share}: what ran before carries over, or one side warms up; measure longer a round, as the preset publish does"
+    )
+}
+
+fn call_of_whole_visits(estimate: &Estimate, half: f64) -> Call {
     let floor = floor(estimate);
     let size = estimate.ln.abs();
     if size - half > floor {
@@ -163,6 +196,9 @@ fn seems_changed(estimate: &Estimate) -> bool {
 }
 
 fn reason(estimate: &Estimate, more_settle_it: bool) -> String {
+    if let Some(reason) = carry_over_reason(estimate) {
+        return reason;
+    }
     let percent = |ln: f64| format!("±{:.1} %", ln.exp_m1() * 100.0);
     let (size, floor) = (estimate.ln.abs(), floor(estimate));
     let interval = estimate.interval();
@@ -255,6 +291,7 @@ mod tests {
             apart: None,
             spread: spread / 100.0,
             look: Look::Planned,
+            carry_over: 0.0,
         }
     }
 
@@ -282,6 +319,25 @@ mod tests {
             Call::Inconclusive,
             "sure, and smaller than 1 %"
         );
+    }
+
+    #[test]
+    fn what_holds_for_the_beginning_of_visits_alone_is_no_verdict() {
+        let carried = |percent: f64, carry: f64| {
+            verdict_of_estimate(&Estimate {
+                carry_over: carry,
+                ..estimate(percent, 0.2, 0.0)
+            })
+        };
+        let open = carried(3.0, 0.06);
+        assert_eq!(open.call, Call::Inconclusive);
+        assert_eq!(open.more_rounds, None, "they would be like those");
+        let reason = open.reason.unwrap();
+        assert!(reason.contains("just after a switch differs"), "{reason}");
+        assert_eq!(carried(3.0, -0.06).call, Call::Inconclusive);
+        assert_eq!(carried(30.0, 0.06).call, Call::Faster, "of both halves");
+        assert_eq!(carried(0.1, 0.004).call, Call::Same);
+        assert_eq!(carried(0.1, 0.03).call, Call::Inconclusive);
     }
 
     #[test]

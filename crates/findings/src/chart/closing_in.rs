@@ -23,9 +23,13 @@ pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
         ends.is_some_and(|ends| ends.iter().all(|end| reach.contains(end)))
     };
     let ratios: Vec<&RoundRatio> = ratios.iter().filter(is_near).collect();
-    let (Some(first), Some(last)) = (ratios.first(), ratios.last()) else {
+    let [first, _, ..] = ratios.as_slice() else {
         return ChartSpec::default();
     };
+    // The word is that of the last round, or there is none.
+    if !is_near(&last) {
+        return ChartSpec::default();
+    }
     let points: Vec<ChartPoint> = ratios
         .iter()
         .map(|one| ChartPoint {

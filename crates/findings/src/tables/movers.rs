@@ -44,9 +44,9 @@ pub const COLUMNS: &[MoverColumn] = &[
         Some(Cell::verdict(&against.verdict))
     }),
     MoverColumn::text("changes", "Changes", |one| {
-        Some(Cell::text(one.history.newest_changes().count().to_string()))
+        Some(Cell::text(one.history.changes.len().to_string()))
     })
-    .help("How often its level changed"),
+    .help("How often its level changed, on the machine of the newest session"),
     MoverColumn::text("since", "Last change", |one| {
         let change = one.last_change()?;
         Some(Cell::moment(&one.history.points.get(change.place)?.created))

@@ -314,7 +314,7 @@ fn closing_in(ui: &mut Ui, app: &App) {
     };
     super::card(ui, |ui| {
         label::card_title(ui, &format!("Speed-up at {point}, round by round"))
-            .on_hover_text("The ratio after each round with its interval, for the pinned case, else for the first that is open; a word marks the round from which on the verdict stayed. There is a verdict after the planned rounds and after each that was added");
+            .on_hover_text("The ratio after each round with its interval, of more than 48 after some of them, for the pinned case, else for the first that is open; a word marks the round from which on the verdict stayed. There is a verdict after the planned rounds and after each that was added");
         if app
             .compare
             .sides
