@@ -117,7 +117,7 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
             name: this.side.session.name.clone(),
             created: this.side.session.created.clone(),
             row: this.row.clone(),
-            vs_earlier: this.compare_with_earlier(&means, &levels.stable_before(place, &means)),
+            vs_earlier: this.compare_with_earlier(&means, levels.stable_before(place)),
             vs_previous: last.map(|last| this.compare_with(last, &all)),
             vs_first: first.map(|first| this.compare_with(first, &all)),
             changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),

@@ -19,6 +19,8 @@ use powerband_core::stats::levels::{self, FEWEST_IN_LEVEL, Step};
 pub struct Level {
     /// Their places among the points of the history.
     pub places: Vec<usize>,
+    /// The same without those that are far off.
+    pub usual: Vec<usize>,
     /// The geometric mean of their latencies, in nanoseconds; single ones that are off are left out.
     pub latency_ns: f64,
 }
@@ -102,12 +104,17 @@ impl SeriesLevels {
         let values: Vec<f64> = series.iter().map(|(_, mean)| mean.ln_mean).collect();
         let steps = levels::steps(&values, LEAST_FLOOR.ln_1p());
         let number = self.series.len();
-        let level = |(range, mean): (Range<usize>, f64)| Level {
-            places: series[range.clone()]
-                .iter()
-                .map(|(place, _)| *place)
-                .collect(),
-            latency_ns: mean.exp(),
+        let place = |index: usize| series[index].0;
+        let level = |(range, mean): (Range<usize>, f64)| {
+            let near = levels::near_places(&values[range.clone()], LEAST_FLOOR.ln_1p());
+            Level {
+                usual: near
+                    .into_iter()
+                    .map(|near| place(range.start + near))
+                    .collect(),
+                places: range.map(place).collect(),
+                latency_ns: mean.exp(),
+            }
         };
         let levels = levels::levels(&values, &steps);
         self.series.push(levels.into_iter().map(level).collect());
@@ -118,39 +125,30 @@ impl SeriesLevels {
 
     /// The sessions at the level that a session is held against: those before it at its own level, or at the one before
     /// where its own has too few yet. Those that are far off are no part of it: they may be the beginning of the next.
-    pub(super) fn stable_before(&self, place: usize, means: &[Option<SessionMean>]) -> Vec<usize> {
-        let level = self.level_before(place);
-        let values = level
-            .iter()
-            .filter_map(|&place| Some(means[place]?.ln_mean));
-        let near = levels::near_places(&values.collect::<Vec<f64>>(), LEAST_FLOOR.ln_1p());
-        near.into_iter().map(|index| level[index]).collect()
+    pub(super) fn stable_before(&self, place: usize) -> &[usize] {
+        let Some((series, index)) = self.level_of(place) else {
+            return &[];
+        };
+        let (series, place) = (&self.series[series], self.originals[place]);
+        let own = &series[index];
+        let n_before = own.places.partition_point(|other| *other < place);
+        match index.checked_sub(1).filter(|_| n_before < FEWEST_IN_LEVEL) {
+            Some(earlier) => &series[earlier].usual,
+            None => &own.usual[..own.usual.partition_point(|other| *other < place)],
+        }
     }
 
-    fn level_before(&self, place: usize) -> &[usize] {
-        let place = self.originals[place];
-        for series in &self.series {
-            let Some(index) = series
-                .iter()
-                .position(|level| level.places.contains(&place))
-            else {
-                continue;
-            };
-            let own = &series[index].places;
-            let before = own.iter().take_while(|other| **other < place).count();
-            return match index.checked_sub(1).filter(|_| before < FEWEST_IN_LEVEL) {
-                Some(earlier) => &series[earlier].places,
-                None => &own[..before],
-            };
-        }
-        &[]
+    /// The series and the level of a session; nothing where it is in none.
+    fn level_of(&self, place: usize) -> Option<(usize, usize)> {
+        let place = self.originals.get(place)?;
+        let holds = |level: &Level| level.places.binary_search(place).is_ok();
+        let mut series = self.series.iter().enumerate();
+        series.find_map(|(number, levels)| Some((number, levels.iter().position(holds)?)))
     }
 
     /// The number of the series of a session; nothing where it is in none.
     pub(super) fn series_of(&self, place: usize) -> Option<usize> {
-        let place = self.originals.get(place)?;
-        let holds = |series: &Vec<Level>| series.iter().any(|level| level.places.contains(place));
-        self.series.iter().position(holds)
+        self.level_of(place).map(|(series, _)| series)
     }
 
     /// The changes of a series, oldest first, with what differs between two places.
@@ -160,9 +158,8 @@ impl SeriesLevels {
         differing: impl Fn(usize, usize) -> Vec<Difference>,
     ) -> Vec<LevelChange> {
         let n_sessions = |place: usize| {
-            let mut levels = self.series.iter().flatten();
-            let level = levels.find(|level| level.places.contains(&place));
-            level.map_or(0, |level| level.places.len())
+            let level = self.level_of(place);
+            level.map_or(0, |(series, level)| self.series[series][level].places.len())
         };
         let steps = self.steps.iter().filter(|(_, of, ..)| Some(*of) == series);
         let changes = steps.map(|&(step, _, place, before)| {
