@@ -49,11 +49,11 @@ pub fn steps(values: &[f64], floor: f64) -> Vec<Step> {
     let mut starts = Vec::new();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(values.len() as u64);
     let values = &drawn_near(values);
-    split(values, 0, &mut rng, &mut starts);
+    add_level_starts(values, 0, &mut rng, &mut starts);
     starts.sort_unstable();
     let reach = 2 * stride(values.len()).max(FEWEST_IN_LEVEL);
     loop {
-        let steps = sized(values, &starts);
+        let steps = steps_at(values, &starts);
         // The weakest goes first, because its going changes its neighbours.
         let excess = |step: &Step| (step.difference.abs() - floor) / step.half_width;
         let weakest = steps.iter().enumerate().min_by(|(_, a), (_, b)| {
@@ -64,7 +64,7 @@ pub fn steps(values: &[f64], floor: f64) -> Vec<Step> {
             Some((index, step)) if step.difference.abs() - floor <= step.half_width => {
                 starts.remove(index);
             }
-            _ if settle(values, &mut starts, reach) => {}
+            _ if move_starts(values, &mut starts, reach) => {}
             _ => return steps,
         }
     }
@@ -130,7 +130,12 @@ pub fn near_places(level: &[f64], floor: f64) -> Vec<usize> {
 }
 
 /// Adds the places where levels of a part of a series begin.
-fn split(values: &[f64], offset: usize, rng: &mut Xoshiro256PlusPlus, starts: &mut Vec<usize>) {
+fn add_level_starts(
+    values: &[f64],
+    offset: usize,
+    rng: &mut Xoshiro256PlusPlus,
+    starts: &mut Vec<usize>,
+) {
     let Some((found, ends)) = furthest_stretch(values) else {
         return;
     };
@@ -154,7 +159,7 @@ fn split(values: &[f64], offset: usize, rng: &mut Xoshiro256PlusPlus, starts: &m
             starts.push(offset + from);
         }
         if let Some(part) = values.get(from..end) {
-            split(part, offset + from, rng, starts);
+            add_level_starts(part, offset + from, rng, starts);
         }
         from = end;
     }
@@ -213,7 +218,7 @@ fn furthest_stretch(values: &[f64]) -> Option<(f64, Range<usize>)> {
 }
 
 /// The steps at these places, with their intervals by the deviation within all levels.
-fn sized(values: &[f64], starts: &[usize]) -> Vec<Step> {
+fn steps_at(values: &[f64], starts: &[usize]) -> Vec<Step> {
     let ranges = ranges(starts, values.len()).into_iter();
     let centres: Vec<Centre> = ranges
         .filter_map(|range| centre(values.get(range)?))
@@ -238,7 +243,7 @@ fn sized(values: &[f64], starts: &[usize]) -> Vec<Step> {
 }
 
 /// Moves each start by no more than `reach` to where both levels lie closest around their medians; whether one moved.
-fn settle(values: &[f64], starts: &mut [usize], reach: usize) -> bool {
+fn move_starts(values: &[f64], starts: &mut [usize], reach: usize) -> bool {
     let mut has_moved = false;
     for index in 0..starts.len() {
         let low = index.checked_sub(1).map_or(0, |before| starts[before]);

@@ -51,8 +51,8 @@ pub fn modes(values: &[f64]) -> Vec<Mode> {
     let logarithms: Vec<f64> = sorted.iter().map(|value| value.ln()).collect();
     let fewest = FEWEST.max((sorted.len() as f64 * LEAST_SHARE).ceil() as usize);
     let mut parts = Vec::new();
-    split(&logarithms, 0..sorted.len(), fewest, DEPTH, &mut parts);
-    join(&logarithms, &mut parts);
+    add_parts(&logarithms, 0..sorted.len(), fewest, DEPTH, &mut parts);
+    join_neighbours(&logarithms, &mut parts);
     let mode = |part: Range<usize>| {
         let own = sorted.get(part)?;
         Some(Mode {
@@ -66,7 +66,7 @@ pub fn modes(values: &[f64]) -> Vec<Mode> {
 }
 
 /// Adds a part of sorted logarithms, split so many times.
-fn split(
+fn add_parts(
     logarithms: &[f64],
     part: Range<usize>,
     fewest: usize,
@@ -77,15 +77,15 @@ fn split(
     match place {
         Some(place) => {
             let middle = part.start + place;
-            split(logarithms, part.start..middle, fewest, depth - 1, parts);
-            split(logarithms, middle..part.end, fewest, depth - 1, parts);
+            add_parts(logarithms, part.start..middle, fewest, depth - 1, parts);
+            add_parts(logarithms, middle..part.end, fewest, depth - 1, parts);
         }
         None => parts.push(part),
     }
 }
 
 /// Joins neighbours that are no modes of their own, the nearest first.
-fn join(logarithms: &[f64], parts: &mut Vec<Range<usize>>) {
+fn join_neighbours(logarithms: &[f64], parts: &mut Vec<Range<usize>>) {
     loop {
         let pairs = parts.windows(2).enumerate();
         let apart = pairs.map(|(index, pair)| {
