@@ -32,7 +32,7 @@ fn setups_here_and_there_take_turns() {
         return;
     };
     let home = Home::new();
-    // A time of its own, by which its worker is told from those of other tests.
+    // No other test has this time, so the worker that has it in its command line is this one.
     let there = on("box", "fake,fixed=1003");
     let run = server.run(&home, &bench(&[&there, "fake,fixed=900"], &[]));
     assert_eq!(run.status, Some(0), "{run:#?}");

@@ -8,7 +8,6 @@ mod update;
 
 pub(crate) use update::EarlierSource;
 
-use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
 use powerband_core::stats::prediction::MoreRounds;
@@ -21,7 +20,6 @@ use crate::sessions::{LIVE, OnDisk, OpenSession, OpenSessions, Pin, SessionId, s
 use powerband_core::domain::again;
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::CaseRow;
-use powerband_findings::analysis::closing_in;
 use powerband_findings::analysis::comparison::{CasePair, Comparison};
 use powerband_findings::analysis::dimensions;
 use powerband_findings::analysis::flags::FlagSeverity;
@@ -114,35 +112,24 @@ pub struct RaisedFlag {
 
 /// The ratio by round of the pair that is pinned, else of the first open one, else of the first.
 fn closing_in(
-    sides: &CompareState,
-    open: &OpenSessions,
-    (before, after): (SideChoice, SideChoice),
+    after: SideChoice,
     comparison: &Comparison,
     pin: Option<Pin>,
     colour: impl Fn(SideChoice, usize) -> usize,
 ) -> Option<(Point, ChartSpec)> {
-    let pairs = comparison.pairs.iter();
-    let is_compared = |pair: &&CasePair| pair.is_interleaved && pair.ratio.is_some();
-    let pairs: Vec<&CasePair> = pairs.filter(is_compared).collect();
-    let is_pinned = |pair: &&&CasePair| {
+    let pairs = comparison.pairs.iter().zip(&comparison.by_round);
+    let pairs: Vec<_> = pairs.filter(|(_, ratios)| !ratios.is_empty()).collect();
+    let is_pinned = |(pair, _): &&(&CasePair, _)| {
         let pinned = pin.filter(|pin| pin.session == after.session);
         pinned.is_some_and(|pin| pin.case.point == pair.after_point)
     };
-    let is_open = |pair: &&&CasePair| pair.verdict.call == Call::Inconclusive;
+    let is_open = |(pair, _): &&(&CasePair, _)| pair.verdict.call == Call::Inconclusive;
     let pair = pairs.iter().find(is_pinned);
-    let pair = pair
+    let (pair, ratios) = pair
         .or_else(|| pairs.iter().find(is_open))
         .or_else(|| pairs.first())?;
-    let session = sides.session_of(open.get(before.session)?);
-    let key = |row: &CaseRow| CaseKey {
-        setup: row.setup,
-        point: row.point,
-    };
-    let cases = [&pair.before, &pair.after].map(key);
-    let ratios = closing_in::ratios_by_round(session, cases, before.session == LIVE);
-    let chart = chart::closing_in::by_round(&ratios, colour(after, pair.after.setup));
-    let is_drawn = before.session == after.session && !chart.is_empty();
-    is_drawn.then_some((pair.after_point, chart))
+    let chart = chart::closing_in::by_round(ratios, colour(after, pair.after.setup));
+    (!chart.is_empty()).then_some((pair.after_point, chart))
 }
 
 impl CompareState {
@@ -202,7 +189,7 @@ impl CompareState {
             along,
             latency,
             map,
-            closing_in: closing_in(self, open, (*before, *after), comparison, pin, colour),
+            closing_in: closing_in(*after, comparison, pin, colour),
             speed_ups: ratios::speed_ups(&comparison.pairs, |setup| colour(*after, setup)),
             flags: raised_flags(&comparison.pairs),
         };

@@ -12,6 +12,7 @@ use crate::sessions::LIVE;
 use crate::shared::Shared;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
+use powerband_findings::analysis::closing_in;
 use powerband_findings::analysis::comparison::{self, ComparedSide};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::tables::fleet_effects::of_all;
@@ -72,7 +73,11 @@ impl CompareDoor {
                 comparison::compare_setups_with_earlier
             };
             let earlier = earlier.read(&first.0, &second.0);
-            let compared = compare(&as_side(&first), &as_side(&second), &earlier);
+            let mut compared = compare(&as_side(&first), &as_side(&second), &earlier);
+            if before.session == after.session {
+                let goes_on = before.session == LIVE;
+                compared.by_round = closing_in::ratios_of_pairs(&first.0, &compared.pairs, goes_on);
+            }
             Some((before, after, Arc::new(compared)))
         };
         shared.derive(

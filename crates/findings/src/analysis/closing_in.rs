@@ -1,7 +1,8 @@
 //! How the interval of a ratio closed in, round by round. A verdict is there after the planned rounds and after those that
 //! were added; earlier ones are looks that the rule does not allow for.
 
-use super::case_pair::{self, Ratio};
+use super::case_pair::{self, CasePair, Ratio};
+use super::case_rows::CaseRow;
 use super::side;
 use super::verdict::{self, Call};
 use powerband_core::domain::case::CaseKey;
@@ -21,9 +22,28 @@ pub struct RoundRatio {
     pub call: Call,
 }
 
+/// The ratios of pairs of a session, one list each; none for those that did not take turns or are not compared.
+pub fn ratios_of_pairs(
+    session: &Session,
+    pairs: &[CasePair],
+    goes_on: bool,
+) -> Vec<Vec<RoundRatio>> {
+    let key = |row: &CaseRow| CaseKey {
+        setup: row.setup,
+        point: row.point,
+    };
+    let ratios = pairs.iter().map(|pair| {
+        if !pair.is_interleaved || pair.ratio.is_none() {
+            return Vec::new();
+        }
+        ratios_by_round(session, [key(&pair.before), key(&pair.after)], goes_on)
+    });
+    ratios.collect()
+}
+
 /// The ratio after each round from the second on, of two cases of a session that took turns; of many rounds after some of
 /// them. While a run goes on there is no verdict before its planned rounds.
-pub fn ratios_by_round(
+fn ratios_by_round(
     session: &Session,
     [before, after]: [CaseKey; 2],
     goes_on: bool,

@@ -3,6 +3,7 @@
 use super::case_pair;
 pub use super::case_pair::{CasePair, Ratio};
 use super::case_rows::CaseRow;
+use super::closing_in::RoundRatio;
 use super::comparison_warnings;
 use super::conditions::{self, Difference};
 use super::earlier_sessions::EarlierSessions;
@@ -41,6 +42,8 @@ pub struct Comparison {
     pub time_differences: Vec<TimeDifference>,
     /// The parts of setup and machine in the difference, where both setups ran on both machines.
     pub effects: Vec<Effects>,
+    /// The ratio of each pair by round, in the order of the pairs; empty where no chart of it is drawn.
+    pub by_round: Vec<Vec<RoundRatio>>,
     /// Why there is nothing to compare, where there is nothing.
     pub nothing: Option<String>,
 }
@@ -116,6 +119,7 @@ pub fn compare_setups_with_earlier(
         remarks,
         networks,
         effects: fleet::effects_between(before, after),
+        by_round: Vec::new(),
     }
 }
 
@@ -220,6 +224,7 @@ impl Comparison {
             networks: None,
             time_differences: Vec::new(),
             effects: Vec::new(),
+            by_round: Vec::new(),
             nothing: None,
         }
     }
