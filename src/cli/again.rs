@@ -30,7 +30,8 @@ pub(super) fn run(
     let target = target(args)?;
     let request = RunRequest {
         rounds: args.rounds.or(request.rounds),
-        spacing: args.spacing.or(request.spacing),
+        spacing: args.turns.spacing.or(request.spacing),
+        blocks: args.turns.blocks,
         timeout_s: args.timeout,
         seed: args.seed,
         energy: args.energy,

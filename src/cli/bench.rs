@@ -48,7 +48,9 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
     }
     let request = request(context, args)?;
     let target = target(args)?;
-    let request = prepare::prepare(&place(context, args)?, &request)?;
+    let mut request = prepare::prepare(&place(context, args)?, &request)?;
+    let environment = &mut request.beginning.environment;
+    environment.project_commit.clone_from(&args.commit);
     if args.profile.is_some() && request.beginning.roofs.is_empty() {
         output::note(
             "No roofs are kept of these devices; powerband roofs measures them, and a profile then says what limits each node.",
@@ -126,7 +128,7 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let place = place(context, args)?;
     let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
     let spacing = &mut request.beginning.plan.measure.spacing;
-    *spacing = args.spacing.or(*spacing);
+    *spacing = args.turns.spacing.or(*spacing);
     if args.detaching.detach {
         return detach(context, args, &request, Some(path));
     }
@@ -235,7 +237,8 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         },
         preset: args.preset,
         rounds: args.rounds,
-        spacing: args.spacing,
+        spacing: args.turns.spacing,
+        blocks: args.turns.blocks,
         timeout_s: args.timeout,
         seed: args.seed,
         name: args.name.clone().or(begun.name),
@@ -277,15 +280,19 @@ fn judging(args: &BenchArgs) -> anyhow::Result<Option<AccuracyCheck>> {
     if inputs == 0 {
         bail!("--accuracy=0 compares nothing; give a number of inputs, for example --accuracy=64");
     }
-    let samples = match &args.samples {
-        None => None,
-        Some(path) if path.exists() => Some(std::path::absolute(path)?.display().to_string()),
-        Some(path) => bail!(
+    let samples = args.samples.as_deref().map(samples_text).transpose()?;
+    Ok(Some(AccuracyCheck { inputs, samples }))
+}
+
+/// The user's own inputs, from wherever the plan is read.
+pub(super) fn samples_text(path: &Path) -> anyhow::Result<String> {
+    if !path.exists() {
+        bail!(
             "--samples {}: there is no such file or folder",
             path.display()
-        ),
-    };
-    Ok(Some(AccuracyCheck { inputs, samples }))
+        );
+    }
+    Ok(std::path::absolute(path)?.display().to_string())
 }
 
 fn load(args: &BenchArgs) -> anyhow::Result<Load> {
@@ -324,7 +331,7 @@ fn measure_and_save(
     request: PreparedRun,
     target: &SessionTarget,
 ) -> anyhow::Result<ExitCode> {
-    super::idle::wait_if_asked(args.wait_idle)?;
+    super::idle::wait_if_asked(args.turns.wait_idle)?;
     let measured = measure(context, request, target)?;
     let told = if args.json {
         output::document(&json::session(&measured.session))

@@ -379,7 +379,7 @@ mod tests {
     ];
 
     /// Options that the window has elsewhere, or where a command alone has a use for them.
-    const ELSEWHERE: [(&str, &str); 17] = [
+    const ELSEWHERE: [(&str, &str); 19] = [
         (
             "more",
             "more rounds are asked for beside a verdict that is not settled",
@@ -401,6 +401,8 @@ mod tests {
             "kept from the session that is measured again",
         ),
         ("spacing", "the preset's"),
+        ("commit", "what is measured from the window is no commit"),
+        ("blocks", "the preset publish has long visits"),
         (
             "wait_idle",
             "the window says beside the run what others use",

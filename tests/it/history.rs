@@ -126,3 +126,25 @@ fn a_newest_session_below_the_stable_level_fails_where_that_is_asked() {
     let run = history(&home, 9, &["nightly", "--fail-if-slower"]);
     assert_eq!(run.status, Some(0), "{run:#?}");
 }
+
+#[test]
+fn sessions_of_commits_say_which() {
+    let home = Home::new();
+    for (file, commit) in [("a.ron", "1a2b3c4d5e6f"), ("b.ron", "2b3c4d5e6f7a")] {
+        let args = ["bench", "resnet18@cifar", "--setup", "fake", "--batch", "1"];
+        let more = ["--rounds", "3", "--commit", commit, "--out", file];
+        let run = home.run(&[&args[..], &more].concat());
+        assert_eq!(run.status, Some(0), "{run:#?}");
+    }
+    let run = home.run(&["history", "b.ron", "."]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(
+        run.out.contains("Commit") && run.out.contains("1a2b3c4d5 "),
+        "{run:#?}"
+    );
+    let run = home.run(&["compare", "a.ron", "b.ron"]);
+    assert!(
+        run.out.contains("1a2b3c4d5") && run.out.contains("2b3c4d5e6"),
+        "{run:#?}"
+    );
+}

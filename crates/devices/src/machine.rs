@@ -31,6 +31,7 @@ pub fn environment() -> Environment {
     Environment {
         program: version::VERSION.to_owned(),
         commit: version::COMMIT.map(ToOwned::to_owned),
+        project_commit: None,
         optimised_build: !cfg!(debug_assertions),
         os: System::long_os_version().unwrap_or_default(),
         kernel: System::kernel_version().unwrap_or_default(),

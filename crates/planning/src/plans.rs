@@ -87,6 +87,9 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         .spacing
         .filter(|_| !is_of_experiments)
         .or(rules.measure.spacing);
+    if request.blocks {
+        rules.measure.lengthen_visits();
+    }
     if request.energy {
         rules.measure.allow_for_energy(rate_hz);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ron::extensions::Extensions;
 use serde::Deserialize;
@@ -25,6 +25,8 @@ pub struct GatePlanFile {
     pub build: Option<String>,
     /// Batch sizes, as `bench` has them.
     pub batch: Option<String>,
+    /// Inputs on which outputs are compared, as `bench` has them.
+    pub samples: Option<PathBuf>,
     /// Rounds before the first look.
     pub rounds: Option<u32>,
     /// How long measuring may take, as in `5min`.

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use powerband_core::base::humanize;
-use powerband_core::domain::spacing::Spacing;
+use super::turns::{TurnArgs, time};
 use powerband_findings::analysis::gate::GateLimit;
 
 /// Arguments of `gate`.
@@ -18,7 +17,9 @@ used up. The interval may be looked at so often: it is wrong at 5 % of points at
   powerband gate resnet50 --base ort --new ort,threads=4
   powerband gate resnet50 --base \"python old.py {model}\" --new \"python new.py {model}\"
   powerband gate resnet50 --base-ref origin/main --build \"cargo build --release\" \\
-      --setup \"{dir}/target/release/run {model}\" --limit latency=3 --limit \"peak memory=5\"
+      --setup \"{dir}/target/release/run {model}\" --limit latency=3 --limit throughput=5
+  powerband gate resnet50 --base ort --new ort,opt=basic --limit \"peak memory=5\" \\
+      --limit \"set-up time=20\" --limit \"same choice=1\" --limit \"kernel conv=10\"
   powerband gate --plan powerband.ron --markdown \"$GITHUB_STEP_SUMMARY\"
   powerband gate resnet50 --bisect v1.2..main --build \"make\" --setup \"{dir}/run {model}\"
 
@@ -54,21 +55,21 @@ pub(crate) struct GateArgs {
     /// The batch sizes, as bench has them.
     #[arg(long, value_name = "LIST")]
     pub batch: Option<String>,
-    /// By how many per cent a metric may get worse [default: latency=1]; latency and throughput have rounds, another one is one number a side.
+    /// By how many per cent a metric of compare may get worse [default: latency=1]: throughput, peak memory, energy per item,
+    /// set-up time, same choice, or a kernel, as in "kernel conv=5".
     #[arg(long = "limit", value_name = "METRIC=PERCENT", value_parser = limit)]
     pub limits: Vec<GateLimit>,
     /// Rounds before it is looked at for the first time [default: 5].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub rounds: Option<u32>,
-    /// How far the rounds of a case lie apart at least, as in 5s; 0s for none, with one start of each side.
-    #[arg(long, value_name = "TIME")]
-    pub spacing: Option<Spacing>,
+    #[command(flatten)]
+    pub turns: TurnArgs,
+    /// Of limits of same choice, worst cosine and top-1: inputs of your own, as bench has them [default: made-up ones].
+    #[arg(long, value_name = "PATH")]
+    pub samples: Option<PathBuf>,
     /// How long measuring may take in all, as in 90s [default: 5min].
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
-    /// Wait so long at most until no other program uses the processors, as in 2min, and say where some still do.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub wait_idle: Option<Duration>,
     /// What is not said here is read from this file [default: powerband.ron, where it is there].
     #[arg(long, value_name = "FILE.ron")]
     pub plan: Option<PathBuf>,
@@ -102,11 +103,4 @@ fn limit(text: &str) -> Result<GateLimit, String> {
             "write a metric and by how many per cent it may get worse, as in latency=3".to_owned(),
         ),
     }
-}
-
-/// A time, as in `5min`.
-pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    let ns = humanize::parse_duration_ns(text).filter(|ns| *ns <= 1e15);
-    let ns = ns.ok_or_else(|| "write a time with its unit, as in 90s or 5min".to_owned())?;
-    Ok(Duration::from_nanos(ns as u64))
 }

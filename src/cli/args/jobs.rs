@@ -47,7 +47,7 @@ pub(crate) struct DetachArgs {
     pub on: Vec<String>,
     /// Measure in a job of Slurm that goes on without this program; powerband jobs lists and collects it. Every setup
     /// needs where=slurm.
-    #[arg(long, conflicts_with_all = ["out", "force", "json", "telemetry", "replay"])]
+    #[arg(long, conflicts_with_all = ["out", "force", "json", "telemetry", "replay", "wait_idle"])]
     pub detach: bool,
     /// With --detach: spread the points of the sweep over this number of tasks of an array. Setups take turns in each.
     #[arg(long, value_name = "TASKS", requires = "detach", default_value_t = 1)]

@@ -11,17 +11,17 @@ mod out;
 mod point;
 mod repeat;
 mod roofs;
+mod turns;
 mod why;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
 pub(super) use detail::Detail;
 pub(super) use engines::{EnginesArgs, EnginesCommand, InstallArgs};
 pub(super) use fleet::FleetArgs;
-pub(crate) use gate::{GateArgs, time as gate_time};
+pub(crate) use gate::GateArgs;
 pub(crate) use inputs::InputArgs;
 pub(super) use jobs::{DetachArgs, JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
@@ -29,11 +29,11 @@ pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
 use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::{PresetName, Profiler};
-use powerband_core::domain::spacing::Spacing;
 use powerband_devices::version;
 use powerband_onnx::rewrite::Precision;
 pub(super) use repeat::RepeatArgs;
 pub(super) use roofs::RoofsArgs;
+pub(crate) use turns::{TurnArgs, time};
 pub(crate) use why::WhyArgs;
 
 /// How fast a neural network runs on this machine, why, and what changed.
@@ -204,7 +204,7 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as probably settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals"])]
+    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals", "blocks"])]
     pub more: Option<PathBuf>,
     /// With --more: try the cases again, too, that crashed, failed or ran out of memory.
     #[arg(long, value_name = "WHICH", value_enum, requires = "more", conflicts_with_all = ["model", "ladder", "again"])]
@@ -235,20 +235,17 @@ pub(crate) struct BenchArgs {
     /// Rounds of each case, instead of the preset's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub rounds: Option<u32>,
-    /// Time from the beginning of a round of a case to that of its next: 5s, 500ms [default: the preset's, 3 s and more,
-    /// so that rounds span 15 s]. Each such round is a start of its own, where a start is cheap. With 0s rounds follow
-    /// one another in one process, which is faster and says less about another day.
-    #[arg(long, value_name = "TIME")]
-    pub spacing: Option<Spacing>,
-    /// Wait so long at most until no other program uses the processors, as in 2min.
-    #[arg(long, value_name = "TIME", value_parser = gate::time, conflicts_with = "detach")]
-    pub wait_idle: Option<Duration>,
+    #[command(flatten)]
+    pub turns: TurnArgs,
     /// Open loop: requests arrive at this rate, in place of one run after another.
     #[arg(long, value_name = "REQUESTS/S")]
     pub rate: Option<f64>,
     /// How requests arrive.
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, requires = "rate")]
     pub arrivals: Arrivals,
+    /// The commit of your project that is measured, as in $(git rev-parse HEAD): Over time and history put it below the axis.
+    #[arg(long, value_name = "COMMIT", conflicts_with_all = ["more", "again"])]
+    pub commit: Option<String>,
     /// Device readings per second during the run, from 1 to 100; 0 for none.
     #[arg(long, value_name = "HZ", default_value_t = 10.0)]
     pub telemetry: f64,

@@ -142,14 +142,10 @@ impl Bisection<'_> {
             }
         };
         for _ in 0..2 {
-            idle::wait_if_asked(self.args.wait_idle)?;
+            idle::wait_if_asked(self.args.turns.wait_idle)?;
             let arms = [
-                commit_arm(
-                    self.plan,
-                    &self.base,
-                    &format!("good {}", self.good.short()),
-                )?,
-                commit_arm(self.plan, &folder, commit.short())?,
+                commit_arm(self.plan, &self.base, ("good", self.good))?,
+                commit_arm(self.plan, &folder, ("tried", commit))?,
             ];
             let (finished, found) =
                 measured(self.context, self.plan, arms, &SessionTarget::Library)?;

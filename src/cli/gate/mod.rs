@@ -14,19 +14,19 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::args::GateArgs;
-use super::bench::{FinishedRun, measure};
+use super::bench::{FinishedRun, measure, samples_text};
 use super::{Context, REGRESSION, TROUBLE, idle, output, whole_reason};
 use commits::{Commit, Repository};
 use plan_file::GatePlan;
 use powerband_core::base::atomic_file;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{PresetName, SetupStyle};
+use powerband_core::domain::plan::{AccuracyCheck, PresetName, Profiler, SetupStyle};
 use powerband_core::domain::point::BATCH;
 use powerband_core::domain::request::{ProgramTrust, RunRequest};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::sweep;
-use powerband_findings::analysis::gate::{self, Gate, GateResult};
+use powerband_findings::analysis::gate::{self, Gate, GateNeeds, GateResult};
 use powerband_findings::export::{junit, markdown};
 use powerband_findings::report;
 use powerband_planning::transport::script::quoted;
@@ -59,6 +59,8 @@ impl fmt::Display for NewSideFails {
 struct Arm {
     setup: Setup,
     label: String,
+    /// What it was built from, where it was built.
+    commit: Option<String>,
 }
 
 /// Measures both sides and says what came of it.
@@ -99,7 +101,7 @@ fn measured_and_answered(context: &Context, args: &GateArgs) -> anyhow::Result<E
         let side = |text: &Option<String>, label| arm(text.as_deref().unwrap_or_default(), label);
         [side(&plan.base, "base")?, side(&plan.new, "new")?]
     };
-    idle::wait_if_asked(args.wait_idle)?;
+    idle::wait_if_asked(args.turns.wait_idle)?;
     let (measured, found) = measured(context, &plan, arms, &target)?;
     answer(args, &plan, &measured, &found)
 }
@@ -120,7 +122,7 @@ fn of_commits(
         let folder = repository
             .built(side, commit, plan.build.as_deref())?
             .map_err(|said| anyhow::anyhow!("{} cannot be built: {said}", commit.title()))?;
-        commit_arm(plan, &folder, &format!("{side} {}", commit.short()))
+        commit_arm(plan, &folder, (side, commit))
     };
     let base = side("base", &commits.0)?;
     let new = side("new", &commits.1)
@@ -129,9 +131,15 @@ fn of_commits(
 }
 
 /// What is measured of a commit that lies in a folder.
-fn commit_arm(plan: &GatePlan, folder: &Path, label: &str) -> anyhow::Result<Arm> {
+fn commit_arm(
+    plan: &GatePlan,
+    folder: &Path,
+    (side, commit): (&str, &Commit),
+) -> anyhow::Result<Arm> {
     let folder = folder.display().to_string();
-    let mut arm = arm(plan.setup.as_deref().unwrap_or_default(), label)?;
+    let label = format!("{side} {}", commit.short());
+    let mut arm = arm(plan.setup.as_deref().unwrap_or_default(), &label)?;
+    arm.commit = Some(commit.hash.clone());
     for (key, value) in &mut arm.setup.options {
         // A shell reads the command.
         let shown = if key == "run" {
@@ -172,7 +180,11 @@ fn arm(text: &str, label: &str) -> anyhow::Result<Arm> {
         Err(error) => return Err(error.into()),
     };
     engines::check(&setup)?;
-    Ok(Arm { setup, label })
+    Ok(Arm {
+        setup,
+        label,
+        commit: None,
+    })
 }
 
 /// Measures two sides in turns until they are settled or the time is used up.
@@ -190,7 +202,13 @@ fn measured(
         label: Some(arm.label.clone()),
         colour: None,
     });
+    let commit = arms[1].commit.clone();
+    let needs = GateNeeds::of_limits(&plan.limits);
     let request = RunRequest {
+        energy: needs.energy,
+        judging: accuracy_check(plan, needs)?,
+        profiling: needs.profile.then_some(Profiler::Engine),
+        blocks: plan.blocks,
         looks: looks.collect(),
         setups: arms.into_iter().map(|arm| arm.setup).collect(),
         points,
@@ -202,6 +220,7 @@ fn measured(
     };
     let mut prepared = prepare::prepare(&context.place(), &request)?;
     prepared.beginning.plan.measure.until_settled = true;
+    prepared.beginning.environment.project_commit = commit;
     let limits = plan.limits.clone();
     prepared.settling = Some(Settling {
         budget: plan.budget,
@@ -210,6 +229,15 @@ fn measured(
     let finished = measure(context, prepared, target)?;
     let found = gate::gate(&finished.session, &plan.limits);
     Ok((finished, found))
+}
+
+/// On which inputs outputs are compared, where a limit needs that.
+fn accuracy_check(plan: &GatePlan, needs: GateNeeds) -> anyhow::Result<Option<AccuracyCheck>> {
+    let samples = plan.samples.as_deref().map(samples_text).transpose()?;
+    Ok(needs.accuracy.then_some(AccuracyCheck {
+        inputs: AccuracyCheck::USUAL,
+        samples,
+    }))
 }
 
 /// Prints what came of it and writes it where that is asked for.

@@ -1,12 +1,11 @@
 //! What a gate is to measure, from the command line and from a file that is checked in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::bail;
 
-use crate::cli::args::GateArgs;
-use crate::cli::args::gate_time;
+use crate::cli::args::{GateArgs, time};
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::spacing::Spacing;
 use powerband_findings::analysis::gate::{GateLimit, LATENCY};
@@ -28,6 +27,10 @@ pub(super) struct GatePlan {
     pub(super) batch: Option<String>,
     pub(super) rounds: Option<u32>,
     pub(super) spacing: Option<Spacing>,
+    /// Whether each side is measured longer before the other has its turn.
+    pub(super) blocks: bool,
+    /// Inputs on which outputs are compared.
+    pub(super) samples: Option<PathBuf>,
     pub(super) budget: Duration,
     pub(super) limits: Vec<GateLimit>,
     /// Whether the commands were typed, or come from the plan file.
@@ -42,7 +45,7 @@ impl GatePlan {
         let file = file.or_else(|| usual.exists().then_some(usual));
         let file = file.map(gate_plan::read).transpose()?.unwrap_or_default();
         let commits = args.base_ref.is_some() || args.bisect.is_some();
-        let budget = file.budget.as_deref().map(gate_time).transpose();
+        let budget = file.budget.as_deref().map(time).transpose();
         let budget = budget.map_err(|reason| anyhow::anyhow!("budget: {reason}"))?;
         let mut limits = args.limits.clone();
         if limits.is_empty() {
@@ -90,7 +93,9 @@ impl GatePlan {
             build: args.build.clone().or(file.build),
             batch: args.batch.clone().or(file.batch),
             rounds: args.rounds.or(file.rounds),
-            spacing: args.spacing,
+            spacing: args.turns.spacing,
+            blocks: args.turns.blocks,
+            samples: args.samples.clone().or(file.samples),
             budget: args.budget.or(budget).unwrap_or(USUAL_BUDGET),
             limits,
             trust: match (is_of_file, args.allow_commands) {

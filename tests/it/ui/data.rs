@@ -367,6 +367,7 @@ fn report(speed: &Speed) -> SetupReport {
 /// A machine that nobody has.
 pub(super) fn environment() -> Environment {
     Environment {
+        project_commit: None,
         program: "0.1.0".to_owned(),
         commit: None,
         optimised_build: true,

@@ -76,6 +76,9 @@ impl CompareDoor {
             let mut compared = compare(&as_side(&first), &as_side(&second), &earlier);
             if before.session == after.session {
                 let goes_on = before.session == LIVE;
+                if goes_on {
+                    closing_in::withhold_early_verdicts(&first.0, &mut compared.pairs);
+                }
                 compared.by_round = closing_in::ratios_of_pairs(&first.0, &compared.pairs, goes_on);
             }
             Some((before, after, Arc::new(compared)))

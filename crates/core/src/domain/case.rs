@@ -76,6 +76,29 @@ pub struct Round {
     /// How its case was warmed up for it, where the worker was started anew; that of the first start is the case's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
+    /// What it cost until its case was ready, where the worker was started anew; that of the first start is the case's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case_start: Option<Box<CaseStart>>,
+}
+
+/// What a later start of a worker cost until a case was ready in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseStart {
+    /// Loading and optimising the model, in nanoseconds.
+    pub load_ns: u64,
+    /// Preparing the case once the model was loaded, in nanoseconds.
+    pub open_ns: u64,
+    /// The first run, in nanoseconds.
+    pub first_run_ns: u64,
+    /// The most memory that the worker had until then, in bytes, as in `CaseOpening`.
+    pub peak_bytes: Option<u64>,
+}
+
+impl CaseStart {
+    /// Everything from the loaded library to the end of the first run: the set-up time, in nanoseconds.
+    pub fn set_up_ns(&self) -> u64 {
+        self.load_ns + self.open_ns + self.first_run_ns
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

@@ -399,6 +399,8 @@ impl MeasureRule {
     /// Time that a case has to be watched before its energy can be measured, in milliseconds, and readings
     /// that it takes; with a little more for rounds whose readings have a gap.
     const FOR_ENERGY: (f64, f64) = (12_000.0, 24.0);
+    /// Visits of blocks are so many times as long.
+    const TIMES_IN_BLOCKS: u64 = 5;
     /// Very short runs come in large numbers before that time is over.
     const SAMPLES_FOR_ENERGY: u64 = 1_000_000;
 
@@ -409,6 +411,14 @@ impl MeasureRule {
         self.min_time_ms = self.min_time_ms.max(least_ms);
         self.max_time_ms = self.max_time_ms.max(2 * least_ms);
         self.max_samples = self.max_samples.max(Self::SAMPLES_FOR_ENERGY);
+    }
+
+    /// Measures each case longer before the next has its turn.
+    pub fn lengthen_visits(&mut self) {
+        self.min_samples *= Self::TIMES_IN_BLOCKS;
+        self.min_time_ms *= Self::TIMES_IN_BLOCKS;
+        self.max_time_ms *= Self::TIMES_IN_BLOCKS;
+        self.max_samples *= Self::TIMES_IN_BLOCKS;
     }
 
     /// The same for another number of rounds, each as long as before.

@@ -59,6 +59,8 @@ pub struct RunRequest {
     pub rounds: Option<u32>,
     /// How far rounds of a case lie apart, instead of the preset's.
     pub spacing: Option<Spacing>,
+    /// Whether each case is measured longer before the next has its turn.
+    pub blocks: bool,
     /// How long a worker may be silent in any phase, in seconds.
     pub timeout_s: Option<u64>,
     /// Seed of the order of cases and of the input values; without one, the time.

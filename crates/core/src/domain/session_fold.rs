@@ -138,7 +138,7 @@ impl Session {
     /// Takes in what a machine says of itself. Where all setups run on it, its circumstances are the session's.
     fn take_machine(&mut self, machine: RemoteMachine) {
         if (0..self.plan.setups.len()).all(|setup| machine.setups.contains(&setup)) {
-            self.environment = machine.environment.clone();
+            self.environment = self.environment.on_machine(&machine.environment);
             self.roofs.clear();
         }
         let is_of_same = |known: &RemoteMachine| {

@@ -4,7 +4,7 @@
 use super::case_pair::{self, CasePair, Ratio};
 use super::case_rows::CaseRow;
 use super::side;
-use super::verdict::{self, Call};
+use super::verdict::{self, Call, Verdict};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::{self, RoundSamples};
@@ -39,6 +39,20 @@ pub fn ratios_of_pairs(
         ratios_by_round(session, [key(&pair.before), key(&pair.after)], goes_on)
     });
     ratios.collect()
+}
+
+/// Takes back the verdicts of pairs of a run that goes on and has not measured its planned rounds yet: they are looks that
+/// the rule does not allow for.
+pub fn withhold_early_verdicts(session: &Session, pairs: &mut [CasePair]) {
+    let planned = session.plan.measure.rounds;
+    for pair in pairs {
+        let rounds = pair.estimate.as_ref().map_or(0, |estimate| estimate.rounds);
+        let is_early = pair.verdict.call != Call::Inconclusive && rounds < planned;
+        if is_early && pair.is_interleaved {
+            pair.verdict =
+                Verdict::withheld(format!("{rounds} of {planned} planned rounds so far"));
+        }
+    }
 }
 
 /// The ratio after each round from the second on, of two cases of a session that took turns; of many rounds after some of
@@ -128,6 +142,15 @@ mod tests {
         let last = |goes_on| ratios_by_round(&session, [key(0), key(1)], goes_on)[3].call;
         assert_eq!(last(false), Call::Faster);
         assert_eq!(last(true), Call::Inconclusive);
+        let mut early = comparison.pairs.clone();
+        withhold_early_verdicts(&session, &mut early);
+        assert_eq!(early[0].verdict.call, Call::Inconclusive);
+        let reason = early[0].verdict.reason.as_deref();
+        assert_eq!(reason, Some("5 of 9 planned rounds so far"));
+        session.plan.measure.rounds = 5;
+        let mut whole = comparison.pairs.clone();
+        withhold_early_verdicts(&session, &mut whole);
+        assert_eq!(whole, comparison.pairs);
         let width = |one: &RoundRatio| one.ratio.ci95.map(|ci95| ci95.high / ci95.low);
         assert!(width(&found[0]) > width(&found[3]));
     }

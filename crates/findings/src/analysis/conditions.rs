@@ -372,10 +372,8 @@ pub(crate) fn measuring_conditions((session, _): SessionSetup<'_>) -> Conditions
     } else {
         "not optimised"
     };
-    let commit = environment
-        .commit
-        .as_ref()
-        .map(|commit| format!("{build}, {commit}"));
+    let commit = environment.commit.as_ref();
+    let build = commit.map_or_else(|| build.to_owned(), |commit| format!("{build}, {commit}"));
     let shapes = plan.shapes.iter().map(|(input, dims)| {
         let dims: Vec<String> = dims.iter().map(ToString::to_string).collect();
         format!("{input} {}", dims.join("×"))
@@ -392,11 +390,12 @@ pub(crate) fn measuring_conditions((session, _): SessionSetup<'_>) -> Conditions
         ("Shapes given", Some(listed(shapes))),
         ("Preset", here.then(|| plan.preset.to_string())),
         ("Rounds", here.then(|| plan.measure.rounds.to_string())),
-        ("Powerband", Some(environment.program.clone())),
         (
-            "Build",
-            here.then(|| commit.unwrap_or_else(|| build.to_owned())),
+            "Commit",
+            environment.short_project_commit().map(ToOwned::to_owned),
         ),
+        ("Powerband", Some(environment.program.clone())),
+        ("Build", here.then_some(build)),
         ("Measured", here.then(|| moment(&session.created))),
     ]
 }

@@ -153,33 +153,11 @@ pub fn joules_text(joules: f64) -> String {
 /// The energy of a case, or why it is not known.
 pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
     let telemetry = &session.telemetry;
-    if case.rounds.is_empty() {
-        let here = if case.stated.is_empty() { "" } else { " here" };
-        return Err(format!("it was not measured{here}"));
-    }
-    if telemetry.tracks.is_empty() {
-        return Err("no device was watched".to_owned());
-    }
-    let own: Vec<&DeviceTelemetry> = device_readings::devices_of_setup(session, case.setup)
-        .into_iter()
-        .filter_map(|device| telemetry.tracks.get(device))
-        .collect();
-    if own.iter().any(|track| track.device.is_played_back()) {
-        return Err("the readings are played back from another run".to_owned());
-    }
-    let tracks: Vec<&DeviceTelemetry> =
-        own.into_iter().filter(|track| tells_power(track)).collect();
-    if tracks.is_empty() {
-        return Err("the device that it ran on reports no power".to_owned());
-    }
-    // A counter that stands still or begins anew is worth less than the power.
-    let found = methods(&tracks)
-        .into_iter()
-        .map(|method| (method, count(telemetry, case, &tracks, method)))
-        .find(|(_, counted)| counted.items > 0.0 && counted.gross_j > 0.0);
-    let Some((method, counted)) = found else {
+    let tracks = counted_tracks(session, case)?;
+    let Some((method, rounds)) = rounds_counted(telemetry, case, &tracks) else {
         return Err(why_no_energy(&tracks));
     };
+    let counted: EnergySum = rounds.into_iter().flatten().collect();
     let rate_hz = case.rounds.first().map_or(telemetry.rate_hz, |round| {
         telemetry.rate_at(round.started_ns)
     });
@@ -202,6 +180,47 @@ pub fn case_energy(session: &Session, case: &Case) -> Result<Energy, String> {
         gross_j: counted.gross_j,
         idle_w: idle_w(telemetry, &tracks),
     })
+}
+
+/// The joules of an item in each round; nothing for one in which readings are missing, and none at all where energy is
+/// not known.
+pub(super) fn joules_of_item_by_round(session: &Session, case: &Case) -> Vec<Option<f64>> {
+    let tracks = counted_tracks(session, case).unwrap_or_default();
+    let found = rounds_counted(&session.telemetry, case, &tracks);
+    let rounds = found.map_or_else(Vec::new, |(_, rounds)| rounds);
+    let of_item = |sum: EnergySum| (sum.gross_j > 0.0).then(|| sum.gross_j / sum.items);
+    rounds
+        .into_iter()
+        .map(|round| round.and_then(of_item))
+        .collect()
+}
+
+/// The devices whose energy is that of a case, or why there are none.
+fn counted_tracks<'a>(
+    session: &'a Session,
+    case: &Case,
+) -> Result<Vec<&'a DeviceTelemetry>, String> {
+    let telemetry = &session.telemetry;
+    if case.rounds.is_empty() {
+        let here = if case.stated.is_empty() { "" } else { " here" };
+        return Err(format!("it was not measured{here}"));
+    }
+    if telemetry.tracks.is_empty() {
+        return Err("no device was watched".to_owned());
+    }
+    let own: Vec<&DeviceTelemetry> = device_readings::devices_of_setup(session, case.setup)
+        .into_iter()
+        .filter_map(|device| telemetry.tracks.get(device))
+        .collect();
+    if own.iter().any(|track| track.device.is_played_back()) {
+        return Err("the readings are played back from another run".to_owned());
+    }
+    let tracks: Vec<&DeviceTelemetry> =
+        own.into_iter().filter(|track| tells_power(track)).collect();
+    if tracks.is_empty() {
+        return Err("the device that it ran on reports no power".to_owned());
+    }
+    Ok(tracks)
 }
 
 /// Why no round counts.
@@ -232,7 +251,8 @@ fn methods(tracks: &[&DeviceTelemetry]) -> Vec<Method> {
     methods
 }
 
-#[derive(Default)]
+/// What was counted in a round, or in several.
+#[derive(Clone, Copy, Default)]
 struct EnergySum {
     seconds: f64,
     readings: usize,
@@ -240,32 +260,56 @@ struct EnergySum {
     gross_j: f64,
 }
 
-/// Adds up the rounds in which no reading is missing.
-fn count(
+impl FromIterator<Self> for EnergySum {
+    fn from_iter<T: IntoIterator<Item = Self>>(rounds: T) -> Self {
+        rounds.into_iter().fold(Self::default(), |sum, round| Self {
+            seconds: sum.seconds + round.seconds,
+            readings: sum.readings + round.readings,
+            items: sum.items + round.items,
+            gross_j: sum.gross_j + round.gross_j,
+        })
+    }
+}
+
+/// What each round counted, and how; nothing for a round in which readings are missing.
+fn rounds_counted(
     telemetry: &Telemetry,
     case: &Case,
     tracks: &[&DeviceTelemetry],
-    method: Method,
-) -> EnergySum {
-    let mut counted = EnergySum::default();
-    for (round, span) in case.rounds.iter().zip(device_readings::round_spans(case)) {
-        let parts: Option<Vec<(f64, usize)>> = tracks
-            .iter()
-            .map(|track| joules_within(telemetry, track, span, method))
+) -> Option<(Method, Vec<Option<EnergySum>>)> {
+    // A counter that stands still or begins anew is worth less than the power.
+    methods(tracks).into_iter().find_map(|method| {
+        let rounds = case.rounds.iter().zip(device_readings::round_spans(case));
+        let counted: Vec<Option<EnergySum>> = rounds
+            .map(|(round, span)| {
+                let counted = energy_within(telemetry, tracks, span, method)?;
+                let items = round.samples_ns.len() as f64 * case.point.batch() as f64;
+                Some(EnergySum { items, ..counted })
+            })
             .collect();
-        let Some(parts) = parts else {
-            continue;
-        };
-        counted.gross_j += parts.iter().map(|(joules, _)| joules).sum::<f64>();
-        counted.readings += parts
-            .iter()
-            .map(|(_, readings)| *readings)
-            .min()
-            .unwrap_or(0);
-        counted.seconds += span.length_ns() as f64 / 1e9;
-        counted.items += round.samples_ns.len() as f64 * case.point.batch() as f64;
-    }
-    counted
+        let sum: EnergySum = counted.iter().copied().flatten().collect();
+        (sum.items > 0.0 && sum.gross_j > 0.0).then_some((method, counted))
+    })
+}
+
+/// The energy of devices within a stretch of time; nothing where readings are missing.
+fn energy_within(
+    telemetry: &Telemetry,
+    tracks: &[&DeviceTelemetry],
+    span: TimeSpan,
+    method: Method,
+) -> Option<EnergySum> {
+    let parts: Option<Vec<(f64, usize)>> = tracks
+        .iter()
+        .map(|track| joules_within(telemetry, track, span, method))
+        .collect();
+    let (joules, readings): (Vec<f64>, Vec<usize>) = parts?.into_iter().unzip();
+    Some(EnergySum {
+        seconds: span.length_ns() as f64 / 1e9,
+        readings: readings.into_iter().min().unwrap_or(0),
+        items: 0.0,
+        gross_j: joules.iter().sum(),
+    })
 }
 
 /// One device's energy within a stretch of time, and how many readings are in it.
@@ -455,12 +499,10 @@ mod tests {
             })
             .collect();
         session.telemetry.take(&readings);
-        let counted = count(
-            &session.telemetry,
-            &session.cases[0],
-            &[&session.telemetry.tracks[0]],
-            Method::Integral,
-        );
+        let tracks = [&session.telemetry.tracks[0]];
+        let found = rounds_counted(&session.telemetry, &session.cases[0], &tracks);
+        let (_, rounds) = found.unwrap();
+        let counted: EnergySum = rounds.into_iter().flatten().collect();
         // Two rounds before 7 s and four from there on, whatever rate each run had.
         assert_eq!(counted.seconds, 12.0);
         assert!(

@@ -41,6 +41,8 @@ pub struct HistoryPoint {
     pub changed: Vec<Difference>,
     /// What the user wrote of the session.
     pub notes: String,
+    /// The commit of the user's project, where the session has it.
+    pub commit: Option<String>,
 }
 
 /// A session against the mean of earlier ones.
@@ -122,6 +124,12 @@ pub fn case_history(followed: &FollowedCase, sessions: &[(&Session, &[CaseRow])]
             vs_first: first.map(|first| this.compare_with(first, &all)),
             changed: last.map_or_else(Vec::new, |last| changes(&last.side, &this.side)),
             notes: this.side.session.notes.clone(),
+            commit: this
+                .side
+                .session
+                .environment
+                .short_project_commit()
+                .map(ToOwned::to_owned),
         });
     }
     let differing =

@@ -135,15 +135,20 @@ fn sessions_axis(history: &History, most_ticks: usize) -> Axis {
     let n = history.points.len();
     let step = n.div_ceil(most_ticks).max(1);
     let ticks = history.points.iter().enumerate().step_by(step);
+    let has_commits = history.points.iter().all(|point| point.commit.is_some());
+    let of_what = if has_commits { "commits" } else { "sessions" };
     Axis {
-        title: "sessions, oldest first".to_owned(),
+        title: format!("{of_what}, oldest first"),
         scale: AxisScale::Linear,
         low: -0.5,
         high: n.max(1) as f64 - 0.5,
         ticks: ticks
             .map(|(place, point)| Tick {
                 at: place as f64,
-                text: humanize::short_moment(&point.created),
+                text: match &point.commit {
+                    Some(commit) if has_commits => commit.clone(),
+                    _ => humanize::short_moment(&point.created),
+                },
             })
             .collect(),
     }
@@ -191,6 +196,19 @@ mod tests {
             matches!(&spec.marks[0], Mark::Drop { at, text, .. } if at.0 == 2.0 && text == "slower")
         );
         assert_eq!(spec.x.ticks.len(), 3);
+        assert_eq!(spec.x.title, "sessions, oldest first");
+        let mut of_commits = history.clone();
+        let mut points = of_commits.points.to_vec();
+        for (point, commit) in points
+            .iter_mut()
+            .zip(["1a2b3c4d5", "2b3c4d5e6", "3c4d5e6f7"])
+        {
+            point.commit = Some(commit.to_owned());
+        }
+        of_commits.points = points.into();
+        let axis = medians(&of_commits, 2).x;
+        assert_eq!(axis.title, "commits, oldest first");
+        assert_eq!(axis.ticks[2].text, "3c4d5e6f7");
         assert!(medians(&History::default(), 0).is_empty());
     }
 }

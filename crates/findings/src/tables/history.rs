@@ -20,7 +20,13 @@ pub struct DatedChange {
 
 /// The points of a history.
 pub fn of_history(history: &History) -> Table {
-    Table::shared(COLUMNS, Arc::clone(&history.points))
+    let table = Table::shared(COLUMNS, Arc::clone(&history.points));
+    let has_commits = history.points.iter().any(|point| point.commit.is_some());
+    if has_commits {
+        table
+    } else {
+        table.hiding(&["commit"])
+    }
 }
 
 /// The changes of the level of a history, oldest first.
@@ -70,6 +76,11 @@ pub const CHANGE_COLUMNS: &[ChangeColumn] = &[
 pub const COLUMNS: &[HistoryColumn] = &[
     HistoryColumn::text("session", "Session", |point| Some(Cell::text(&point.name))),
     HistoryColumn::text("created", "When", |point| Some(Cell::moment(&point.created))),
+    HistoryColumn::text("commit", "Commit", |point| {
+        Some(Cell::text(point.commit.as_ref()?))
+    })
+    .help("The commit of the project that was measured, as it was told to the run")
+    .why(|_| "no commit was told to the run".to_owned()),
     HistoryColumn::number("median_ms", "Median", "ms", |point| {
         Some(Cell::time(point.row.latency_ns.as_ref()?.median).flagged(&point.row.flags))
     })

@@ -205,7 +205,7 @@ fn take_part(
     }
     session.elapsed_ns = session.elapsed_ns.max(later_ns + measured.elapsed_ns);
     if record.parts.iter().all(|other| other.setups == part.setups) {
-        session.environment = machine.environment.clone();
+        session.environment = session.environment.on_machine(&machine.environment);
     }
     let name = add_machine(session, machine, &part.job);
     take_readings(session, &measured.telemetry, &name, later_ns);

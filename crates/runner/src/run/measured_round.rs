@@ -44,10 +44,11 @@ impl ActiveRun<'_, '_> {
             waited_ns = spent_ns;
         };
         let starts = self.starts.get(&by.setup);
-        let warm_up = if by == case {
-            self.later_warm_ups.remove(&case)
+        let (warm_up, case_start) = if by == case {
+            let warm_up = self.later_warm_ups.remove(&case);
+            (warm_up, self.later_starts.remove(&case).map(Box::new))
         } else {
-            None
+            (None, None)
         };
         let round = Round {
             round,
@@ -63,6 +64,7 @@ impl ActiveRun<'_, '_> {
             starts_within_ns: measured.starts_within_ns,
             waited_ns,
             warm_up,
+            case_start,
         };
         self.pass_on_all_events();
         self.tell(RunEvent::RoundFinished { case, round });

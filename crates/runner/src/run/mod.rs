@@ -31,7 +31,7 @@ use super::watching::Watcher;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::control::Control;
-use powerband_core::domain::case::{CaseKey, WarmUp};
+use powerband_core::domain::case::{CaseKey, CaseOpening, CaseStart, WarmUp};
 use powerband_core::domain::event::{Activity, RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::{Outcome, Phase};
 use powerband_core::domain::plan::WorkerLifetime;
@@ -162,6 +162,8 @@ pub fn run(
         workers: BTreeMap::new(),
         planned_starts: BTreeMap::new(),
         later_warm_ups: BTreeMap::new(),
+        loads_ns: BTreeMap::new(),
+        later_starts: BTreeMap::new(),
         opened: BTreeSet::new(),
         warmed: BTreeSet::new(),
         taken_back: BTreeSet::new(),
@@ -220,6 +222,10 @@ struct ActiveRun<'a, 'o> {
     planned_starts: BTreeMap<usize, u32>,
     /// How cases were warmed up in a start that is not their first, until their round has it.
     later_warm_ups: BTreeMap<CaseKey, WarmUp>,
+    /// How long each setup's model took to load in its newest start.
+    loads_ns: BTreeMap<usize, u64>,
+    /// What cases cost in a start that is not their first, until their round has it.
+    later_starts: BTreeMap<CaseKey, CaseStart>,
     /// Setups whose examination gave nothing.
     unexamined: BTreeSet<usize>,
     /// The most memory that each setup's worker had, in bytes.
@@ -425,11 +431,27 @@ impl ActiveRun<'_, '_> {
             Reply::Opened(mut opening) => {
                 self.opened.insert(case);
                 opening.peak_bytes = self.peak_of(case, opening.peak_bytes);
+                self.remember_later_start(case, &opening);
                 self.tell(RunEvent::CaseOpened { case, opening });
                 Ok(())
             }
             other => Err(self.confused(case.setup, &other)),
         }
+    }
+
+    /// Keeps what a case cost in a later start for its round.
+    fn remember_later_start(&mut self, case: CaseKey, opening: &CaseOpening) {
+        let known = self.session.case(case);
+        if known.is_none_or(|case| case.opening.is_none()) {
+            return;
+        }
+        let start = CaseStart {
+            load_ns: self.loads_ns.get(&case.setup).copied().unwrap_or_default(),
+            open_ns: opening.open_ns,
+            first_run_ns: opening.first_run_ns,
+            peak_bytes: opening.peak_bytes,
+        };
+        self.later_starts.insert(case, start);
     }
 
     fn ensure_warm(&mut self, case: CaseKey) -> Result<(), WorkerError> {

@@ -72,6 +72,7 @@ impl ActiveRun<'_, '_> {
             Reply::Loaded(mut report) => {
                 self.control.end_start();
                 report.start_ns = start_ns;
+                self.loads_ns.insert(setup, report.load_ns);
                 self.remember_peak(setup);
                 if !self.is_elsewhere(setup) {
                     for pid in pids {

@@ -1,5 +1,8 @@
 //! The metrics of a comparison side by side, as text.
 
+mod outputs;
+mod readings;
+
 use super::break_even;
 use super::case_pair::CasePair;
 use super::case_rows::CaseRow;
@@ -13,10 +16,27 @@ use powerband_core::domain::point::Point;
 use powerband_core::domain::setup_report::SetupReport;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_core::stats::percentiles::ELIGIBLE;
-use powerband_core::stats::summary::{self, Summary};
+use powerband_core::stats::summary::Summary;
 
 /// The clocks of two sides differ by so much more than their settings and the sensor explain: it is said.
 pub(super) const CLOCKS_SAID: f64 = 0.01;
+
+const ENERGY_PER_ITEM: &str = "Energy per item";
+const ENERGY_PER_TOKEN: &str = "Energy per token";
+const ITEMS_PER_JOULE: &str = "Items per joule";
+const MEAN_POWER: &str = "Mean power";
+const WORST_COSINE: &str = "Worst cosine";
+const SAME_CHOICE: &str = "Same choice";
+const TOP_1: &str = "Top-1";
+/// What is known only where cases were measured for their energy.
+pub(super) const OF_ENERGY: [&str; 4] = [
+    ENERGY_PER_ITEM,
+    ITEMS_PER_JOULE,
+    MEAN_POWER,
+    ENERGY_PER_TOKEN,
+];
+/// What is known only where outputs were compared with a reference.
+pub(super) const OF_ACCURACY: [&str; 3] = [WORST_COSINE, SAME_CHOICE, TOP_1];
 
 /// Which direction is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +91,9 @@ pub fn compared_metrics(
             (metric.change, metric.gain) = (None, None);
         }
     }
-    metrics.extend(metrics_of_readings(before, after, pairs));
+    metrics.extend(readings::metrics_of_readings(before, after, pairs));
     metrics.extend(setup_metrics(before, after));
+    metrics.extend(outputs::accuracy_metrics(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {
         metrics.push(first_run(before, after, smallest.before_point));
         metrics.push(ready_after(before, after, smallest));
@@ -194,7 +215,7 @@ fn of_requests(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
             bytes,
         ),
         metric(
-            "Energy per token",
+            ENERGY_PER_TOKEN,
             point,
             lower,
             joules_per_token(pair),
@@ -232,21 +253,21 @@ fn of_resources(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
     let is_alike = first.is_none() || second.is_none() || first == second;
     let of_energy = [
         metric(
-            "Energy per item",
+            ENERGY_PER_ITEM,
             point,
             Better::Lower,
             of_energy(Energy::gross_j_per_item),
             energy::joules_text,
         ),
         metric(
-            "Items per joule",
+            ITEMS_PER_JOULE,
             point,
             Better::Higher,
             of_energy(Energy::items_per_j),
             per_joule,
         ),
         metric(
-            "Mean power",
+            MEAN_POWER,
             point,
             Better::Neither,
             of_energy(Energy::mean_w),
@@ -261,7 +282,10 @@ fn of_resources(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
         if is_alike {
             metric
         } else {
-            not_comparable(metric)
+            not_comparable(
+                metric,
+                "measured of different devices, or in different ways",
+            )
         }
     });
     let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
@@ -271,84 +295,17 @@ fn of_resources(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
     metrics.filter(is_known).collect()
 }
 
-/// Clock, temperature and utilisation of the device of each side while the compared cases were measured, on average over
-/// them: what else was different. A difference of clocks that times may come from is noted.
-fn metrics_of_readings(
-    before: &ComparedSide<'_>,
-    after: &ComparedSide<'_>,
-    pairs: &[CasePair],
-) -> Vec<ComparedMetric> {
-    let Some([own, other]) = like_devices(before, after) else {
-        return Vec::new();
-    };
-    // Only of cases that were read on both sides.
-    let means_of = |quantity: Quantity| -> BeforeAfter {
-        let both = pairs.iter().filter_map(|pair| {
-            let first = reading(&pair.before, own, quantity)?;
-            Some((first, reading(&pair.after, other, quantity)?))
-        });
-        let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
-        (summary::mean(&first), summary::mean(&second))
-    };
-    let names = [
-        ("Clock while measuring", Quantity::Clock),
-        ("Temperature while measuring", Quantity::Temperature),
-        ("Utilisation while measuring", Quantity::Busy),
-    ];
-    let metrics = names.into_iter().map(|(name, quantity)| {
-        let (first, second) = means_of(quantity);
-        let text = |value: f64| device_readings::reading_text(quantity, value);
-        let share = first.zip(second).and_then(change);
-        let is_clock = quantity == Quantity::Clock;
-        let apart = share.filter(|share| is_clock && share.abs() > CLOCKS_SAID);
-        ComparedMetric {
-            before: first.map(text),
-            after: second.map(text),
-            note: apart.map(|share| {
-                let size = humanize::percent(share.abs());
-                let direction = if share > 0.0 { "higher" } else { "lower" };
-                format!(
-                    "{size} {direction} after: part of the difference of the times may come from it"
-                )
-            }),
-            ..metric(name, None, Better::Neither, (None, None), humanize::value)
-        }
-    });
-    let is_known = |metric: &ComparedMetric| metric.before.is_some() && metric.after.is_some();
-    metrics.filter(is_known).collect()
-}
-
-/// The device of each side that its setup computes on, where both are of one kind: the clock of a processor is nothing
-/// beside that of a card.
-fn like_devices(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Option<[usize; 2]> {
-    let [own, other] = [before, after].map(|side| {
-        let own = device_readings::devices_of_setup(side.session, side.setup);
-        let device = *own.first()?;
-        let track = side.session.telemetry.tracks.get(device)?;
-        Some((device, track.device.kind))
-    });
-    let (own, other) = (own?, other?);
-    (own.1 == other.1).then_some([own.0, other.0])
-}
-
-/// The mean of a quantity of a device while a case was measured.
-fn reading(row: &CaseRow, device: usize, quantity: Quantity) -> Option<f64> {
-    let mut readings = row.device_readings.iter();
-    let own = readings.find(|one| one.device == device)?;
-    Some(own.extent(quantity)?.mean)
-}
-
 /// By how much a value changed, as a share; nothing where it was none.
 pub(super) fn change((before, after): (f64, f64)) -> Option<f64> {
     (before > 0.0 && after > 0.0).then(|| after / before - 1.0)
 }
 
-/// Energies of different devices, or measured differently, stand beside each other and are not compared.
-fn not_comparable(metric: ComparedMetric) -> ComparedMetric {
+/// Numbers that were come by in different ways stand beside each other and are not compared.
+fn not_comparable(metric: ComparedMetric, note: &str) -> ComparedMetric {
     ComparedMetric {
         change: None,
         gain: None,
-        note: Some("measured of different devices, or in different ways".to_owned()),
+        note: Some(note.to_owned()),
         ..metric
     }
 }

@@ -1,11 +1,17 @@
 //! Whether a change may go in: what two sides measured, held against a limit for each metric.
 //!
-//! Of latency, the whole interval counts: it fails where all of it lies beyond the limit, and passes where none of it
-//! does. In between it is open, and rounds are added. Other metrics are one number a side and have no interval.
+//! Of a metric that has rounds or starts, the whole interval counts: it fails where all of it lies beyond the limit, and
+//! passes where none of it does. In between it is open, and rounds are added. Other metrics are one number a side and have
+//! no interval.
+
+mod kernel;
+mod repeated;
 
 use serde::Serialize;
 
-use super::case_pair::{self, CasePair};
+use repeated::RepeatedMetric;
+
+use super::case_pair::CasePair;
 use super::case_rows;
 use super::comparison::{self, Better, ComparedMetric, Comparison};
 use super::metrics::{self, CLOCKS_SAID};
@@ -20,10 +26,6 @@ use powerband_core::stats::ratio::Estimate;
 
 /// The metric that is held against a limit where none is named.
 pub const LATENCY: &str = "latency";
-/// The other one that has rounds.
-const THROUGHPUT: &str = "throughput";
-/// Metrics that rounds may settle; others are one number a side.
-const TIMED: [&str; 2] = [LATENCY, THROUGHPUT];
 /// With clocks that differ by more than this, times say nothing of what was changed.
 const CLOCKS_MOST: f64 = 0.03;
 
@@ -89,6 +91,16 @@ pub struct GateRow {
 }
 
 impl GateRow {
+    /// The numbers of a metric, with nothing said of them yet.
+    fn of_metric(metric: &ComparedMetric, limit: &GateLimit) -> Self {
+        Self {
+            base: metric.before.clone(),
+            new: metric.after.clone(),
+            reason: None,
+            ..Self::unmeasured(limit, metric.point.as_ref(), String::new())
+        }
+    }
+
     /// A metric that a side lacks, and why.
     fn unmeasured(limit: &GateLimit, point: Option<&Point>, reason: String) -> Self {
         Self {
@@ -127,13 +139,7 @@ pub fn gate(session: &Session, limits: &[GateLimit]) -> Gate {
     let found = comparison::compare_setups(&side(0), &side(1));
     let mut gate_rows = Vec::new();
     for limit in limits {
-        if TIMED.contains(&limit.metric.as_str()) {
-            let row = |pair| timed_row(session, pair, limit);
-            gate_rows.extend(found.pairs.iter().map(row));
-            gate_rows.extend(lone_points(&found, limit));
-        } else {
-            gate_rows.extend(metric_rows(&found.metrics, limit));
-        }
+        gate_rows.extend(rows_of_limit(session, &found, limit));
     }
     let has = |wanted| gate_rows.iter().any(|row| row.result == wanted);
     let result = if has(GateResult::Failed) {
@@ -152,7 +158,6 @@ pub fn gate(session: &Session, limits: &[GateLimit]) -> Gate {
 
 /// Whether a metric of a case that rounds may settle is not settled by those so far.
 pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
-    let is_timed = |limit: &&GateLimit| TIMED.contains(&limit.metric.as_str());
     let keys = [0, 1].map(|setup| CaseKey { setup, ..case });
     // One that ended badly is not settled by more rounds of the other.
     let is_measured = |key: &CaseKey| {
@@ -160,46 +165,80 @@ pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
         case.is_some_and(|case| !case.outcome.is_trouble())
     };
     keys.iter().all(is_measured)
-        && limits.iter().filter(is_timed).any(|limit| {
-            let estimate = timed_estimate(session, keys, limit);
-            estimate.is_none_or(|one| result_of(&one, limit) == GateResult::Open)
+        && limits.iter().any(|limit| {
+            let metric = RepeatedMetric::from_name(&limit.metric);
+            metric.is_some_and(|metric| match metric.estimate(session, keys) {
+                Some(estimate) => result_of(&estimate, metric, limit) == GateResult::Open,
+                None => metric.may_have_estimate(session, keys),
+            })
         })
 }
 
-/// How the times behind a metric compare: medians of rounds for latency, the time of a run with all that is between runs for
-/// throughput.
-fn timed_estimate(session: &Session, keys: [CaseKey; 2], limit: &GateLimit) -> Option<Estimate> {
-    let [before, after] = keys.map(|key| {
-        let case = session.case(key)?;
-        let mut visits = super::side::case_visits(session, case);
-        if limit.metric == THROUGHPUT {
-            for (visit, round) in visits.iter_mut().zip(&case.rounds) {
-                let runs = visit.samples.len().max(1) as f64;
-                visit.samples = vec![round.spent_ns as f64 / runs];
-            }
+/// What has to be measured besides times for limits to have their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateNeeds {
+    pub energy: bool,
+    pub accuracy: bool,
+    pub profile: bool,
+}
+
+impl GateNeeds {
+    /// What these limits need.
+    pub fn of_limits(limits: &[GateLimit]) -> Self {
+        let names = || limits.iter().map(|limit| limit.metric.as_str());
+        let any_of = |known: &[&str]| {
+            names().any(|name| known.iter().any(|known| known.to_lowercase() == name))
+        };
+        Self {
+            energy: any_of(&metrics::OF_ENERGY),
+            accuracy: any_of(&metrics::OF_ACCURACY),
+            profile: names().any(|name| kernel::kernel_name(name).is_some()),
         }
-        Some(visits)
-    });
-    case_pair::interleaved_estimate(session, &before?, &after?)
-}
-
-/// The loss of an estimate, as shares of the base: what it may be at least and at most.
-fn loss_range(estimate: &Estimate, limit: &GateLimit) -> [f64; 2] {
-    let interval = estimate.interval();
-    [interval.high, interval.low].map(|ratio| loss(ratio, limit))
-}
-
-/// What is lost of the base where it takes so many times the new side's time.
-fn loss(ratio: f64, limit: &GateLimit) -> f64 {
-    if limit.metric == THROUGHPUT {
-        1.0 - ratio
-    } else {
-        1.0 / ratio - 1.0
     }
 }
 
-fn result_of(estimate: &Estimate, limit: &GateLimit) -> GateResult {
-    let [least, most] = loss_range(estimate, limit);
+/// Every row of a limit: one for each point, or one for the setups as a whole.
+fn rows_of_limit(session: &Session, found: &Comparison, limit: &GateLimit) -> Vec<GateRow> {
+    if let Some(name) = kernel::kernel_name(&limit.metric) {
+        let rows = found.pairs.iter();
+        return rows
+            .map(|pair| kernel::kernel_row(session, pair, limit, name))
+            .collect();
+    }
+    let metric = RepeatedMetric::from_name(&limit.metric);
+    let is_meant = |one: &&ComparedMetric| one.name.to_lowercase() == limit.metric;
+    let mut rows: Vec<GateRow> = found
+        .metrics
+        .iter()
+        .filter(is_meant)
+        .map(|compared| {
+            let pair = found
+                .pairs
+                .iter()
+                .find(|pair| Some(pair.before_point) == compared.point);
+            let repeated = metric
+                .zip(pair)
+                .and_then(|(metric, pair)| repeated_row(session, metric, (pair, compared), limit));
+            repeated.unwrap_or_else(|| single_row(compared, limit))
+        })
+        .collect();
+    if metric.is_some_and(RepeatedMetric::has_every_case) {
+        rows.extend(lone_points(found, limit));
+    }
+    if rows.is_empty() {
+        rows.push(GateRow::unmeasured(limit, None, why_unknown(found, limit)));
+    }
+    rows
+}
+
+/// The loss of an estimate, as shares of the base: what it may be at least and at most.
+fn loss_range(estimate: &Estimate, metric: RepeatedMetric) -> [f64; 2] {
+    let interval = estimate.interval();
+    [interval.high, interval.low].map(|ratio| metric.loss(ratio))
+}
+
+fn result_of(estimate: &Estimate, metric: RepeatedMetric, limit: &GateLimit) -> GateResult {
+    let [least, most] = loss_range(estimate, metric);
     let limit = limit.percent / 100.0;
     if least > limit.max(verdict::noise(estimate).exp_m1()) {
         GateResult::Failed
@@ -210,55 +249,61 @@ fn result_of(estimate: &Estimate, limit: &GateLimit) -> GateResult {
     }
 }
 
-fn timed_row(session: &Session, pair: &CasePair, limit: &GateLimit) -> GateRow {
-    let is_rate = limit.metric == THROUGHPUT;
-    let [base, new] = [&pair.before, &pair.after].map(|row| {
-        let latency = row.latency_ns.as_ref()?;
-        let time = humanize::duration_ns(latency.median);
-        if is_rate { row.rate_text() } else { Some(time) }
-    });
+/// The row of a metric that has rounds or starts; nothing where it has one number a side here.
+fn repeated_row(
+    session: &Session,
+    metric: RepeatedMetric,
+    (pair, compared): (&CasePair, &ComparedMetric),
+    limit: &GateLimit,
+) -> Option<GateRow> {
     let keys = [&pair.before, &pair.after].map(|row| CaseKey {
         setup: row.setup,
         point: row.point,
     });
-    let of_rate = timed_estimate(session, keys, limit).filter(|_| pair.ratio.is_some());
-    let estimate = if is_rate {
-        of_rate.as_ref()
-    } else {
-        pair.estimate.as_ref()
-    };
+    // Cases that must not be compared have no estimate.
+    let estimate = metric
+        .estimate(session, keys)
+        .filter(|_| pair.ratio.is_some());
+    if estimate.is_none() && !metric.has_every_case() {
+        return None;
+    }
     let clocks = clock_difference(pair).filter(|share| share.abs() > CLOCKS_MOST);
-    let (result, reason) = match (estimate, clocks) {
+    let (result, reason) = match (&estimate, clocks) {
         (None, _) => (GateResult::Open, pair.verdict.reason.clone()),
-        (Some(_), Some(share)) => (GateResult::Open, Some(clock_text(share))),
-        (Some(estimate), None) if has_another_result_in_halves(estimate, limit) => {
+        (Some(_), Some(share)) if metric.follows_clock() => {
+            (GateResult::Open, Some(clock_text(share)))
+        }
+        (Some(estimate), _) if has_another_result_in_halves(estimate, metric, limit) => {
             (GateResult::Open, Some(verdict::carry_over_text(estimate)))
         }
-        (Some(estimate), None) => {
-            let result = result_of(estimate, limit);
-            (result, open_reason(estimate, limit, result))
+        (Some(estimate), _) => {
+            let result = result_of(estimate, metric, limit);
+            (result, open_reason(estimate, metric, limit, result))
         }
     };
-    GateRow {
-        metric: limit.metric.clone(),
-        point: Some(pair.after_point.to_string()),
-        base,
-        new,
-        loss_percent: if is_rate {
-            estimate.map(|one| loss(one.ratio(), limit) * 100.0)
-        } else {
-            pair.loss_percent()
-        },
-        loss_interval: estimate.map(|one| loss_range(one, limit).map(|share| share * 100.0)),
-        limit_percent: limit.percent,
+    let loss = estimate
+        .as_ref()
+        .map(|one| metric.loss(one.ratio()) * 100.0);
+    let range = estimate.as_ref().map(|one| loss_range(one, metric));
+    let [base, new] = metric.middle_texts(session, keys);
+    Some(GateRow {
+        base: base.or_else(|| compared.before.clone()),
+        new: new.or_else(|| compared.after.clone()),
+        loss_percent: loss.or_else(|| loss_of_gain(compared)),
+        loss_interval: range.map(|range| range.map(|share| share * 100.0)),
         result,
         reason,
-    }
+        ..GateRow::of_metric(compared, limit)
+    })
 }
 
 /// Whether the first halves of the visits have another result than the second halves.
-fn has_another_result_in_halves(estimate: &Estimate, limit: &GateLimit) -> bool {
-    let result = result_of(estimate, limit);
+fn has_another_result_in_halves(
+    estimate: &Estimate,
+    metric: RepeatedMetric,
+    limit: &GateLimit,
+) -> bool {
+    let result = result_of(estimate, metric, limit);
     let ends = [estimate.carry_over / 2.0, -estimate.carry_over / 2.0];
     let of_half = |by: &f64| Estimate {
         ln: estimate.ln + by,
@@ -267,15 +312,20 @@ fn has_another_result_in_halves(estimate: &Estimate, limit: &GateLimit) -> bool 
     result != GateResult::Open
         && ends
             .iter()
-            .any(|by| result_of(&of_half(by), limit) != result)
+            .any(|by| result_of(&of_half(by), metric, limit) != result)
 }
 
 /// Why a metric that rounds may settle is open yet.
-fn open_reason(estimate: &Estimate, limit: &GateLimit, result: GateResult) -> Option<String> {
+fn open_reason(
+    estimate: &Estimate,
+    metric: RepeatedMetric,
+    limit: &GateLimit,
+    result: GateResult,
+) -> Option<String> {
     if result != GateResult::Open {
         return None;
     }
-    let [least, most] = loss_range(estimate, limit);
+    let [least, most] = loss_range(estimate, metric);
     let rounds = humanize::pluralised(u64::from(estimate.rounds), "round");
     if !estimate.interval().tells_of(estimate.ratio()) {
         let starts = humanize::pluralised(u64::from(estimate.starts), "start");
@@ -315,34 +365,45 @@ fn lone_points(found: &Comparison, limit: &GateLimit) -> Vec<GateRow> {
     rows
 }
 
-fn metric_rows(metrics: &[ComparedMetric], limit: &GateLimit) -> Vec<GateRow> {
-    let is_meant = |metric: &&ComparedMetric| metric.name.to_lowercase() == limit.metric;
-    let rows: Vec<GateRow> = metrics
+/// Why a metric was not measured; of a name that no comparison has, which ones there are.
+fn why_unknown(found: &Comparison, limit: &GateLimit) -> String {
+    let is_of_energy = metrics::OF_ENERGY
         .iter()
-        .filter(is_meant)
-        .map(|metric| metric_row(metric, limit))
-        .collect();
-    if !rows.is_empty() {
-        return rows;
+        .any(|name| name.to_lowercase() == limit.metric);
+    let mut rows = found
+        .pairs
+        .iter()
+        .flat_map(|pair| [&pair.before, &pair.after]);
+    let why_no_energy = rows.find_map(|row| row.energy.as_ref().err());
+    if let Some(reason) = why_no_energy.filter(|_| is_of_energy) {
+        return reason.clone();
     }
     let mut names: Vec<String> = Vec::new();
-    for metric in metrics.iter().filter(|metric| metric.gain.is_some()) {
+    for metric in found.metrics.iter().filter(|metric| metric.gain.is_some()) {
         let name = metric.name.to_lowercase();
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let names = names.join(", ");
-    let reason = format!("no such metric was measured; there are {names}");
-    vec![GateRow::unmeasured(limit, None, reason)]
+    format!(
+        "no such metric was measured; there are {}",
+        names.join(", ")
+    )
 }
 
-fn metric_row(metric: &ComparedMetric, limit: &GateLimit) -> GateRow {
-    let share = |gain: f64| match metric.better {
+/// What was lost of a metric, in per cent of the base.
+fn loss_of_gain(metric: &ComparedMetric) -> Option<f64> {
+    let gain = metric.gain?;
+    let share = match metric.better {
         Better::Higher => 1.0 - gain,
         Better::Lower | Better::Neither => 1.0 / gain - 1.0,
     };
-    let loss = metric.gain.map(|gain| share(gain) * 100.0);
+    Some(share * 100.0)
+}
+
+/// The row of a metric that is one number a side.
+fn single_row(metric: &ComparedMetric, limit: &GateLimit) -> GateRow {
+    let loss = loss_of_gain(metric);
     let (result, reason) = match loss {
         Some(loss) if loss > limit.percent => (GateResult::Failed, None),
         Some(_) => (GateResult::Passed, None),
@@ -357,15 +418,10 @@ fn metric_row(metric: &ComparedMetric, limit: &GateLimit) -> GateRow {
         }
     };
     GateRow {
-        metric: limit.metric.clone(),
-        point: metric.point.map(|point| point.to_string()),
-        base: metric.before.clone(),
-        new: metric.after.clone(),
         loss_percent: loss,
-        loss_interval: None,
-        limit_percent: limit.percent,
         result,
         reason,
+        ..GateRow::of_metric(metric, limit)
     }
 }
 
@@ -398,102 +454,4 @@ fn clock_remark(pair: &CasePair) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::analysis::testing::{measure, session, spread_over_starts};
-
-    fn limit(metric: &str, percent: f64) -> GateLimit {
-        GateLimit {
-            metric: metric.to_owned(),
-            percent,
-        }
-    }
-
-    fn measured(before: u64, after: u64) -> Session {
-        let mut session = session(&["fake", "fake,threads=2"], &[1]);
-        for (setup, micros) in [(0, before), (1, after)] {
-            // The rounds of the two sides scatter against each other.
-            let rounds = [0, 4, -4, 8, -8].map(|share| {
-                let scatter = if setup == 0 { share } else { -share };
-                [(micros as i64 * (1_000 + scatter)) as u64; 10]
-            });
-            let rounds: Vec<&[u64]> = rounds.iter().map(<[u64; 10]>::as_slice).collect();
-            measure(&mut session, setup, 1, &rounds);
-        }
-        spread_over_starts(&mut session);
-        session
-    }
-
-    #[test]
-    fn the_whole_interval_counts_against_the_limit() {
-        let slower = measured(1_000, 1_200);
-        let found = gate(&slower, &[GateLimit::usual()]);
-        assert_eq!(found.result, GateResult::Failed, "{found:#?}");
-        let [least, most] = found.rows[0].loss_interval.unwrap();
-        assert!(least > 10.0 && most < 30.0 && least < most, "{found:#?}");
-        assert_eq!(
-            gate(&slower, &[limit(LATENCY, 40.0)]).result,
-            GateResult::Passed
-        );
-        let between = gate(&slower, &[limit(LATENCY, f64::midpoint(least, most))]);
-        assert_eq!(between.result, GateResult::Open, "{between:#?}");
-        assert!(
-            between.rows[0]
-                .reason
-                .as_ref()
-                .unwrap()
-                .contains("anything from +")
-        );
-        assert_eq!(
-            gate(&measured(1_200, 1_000), &[GateLimit::usual()]).result,
-            GateResult::Passed
-        );
-    }
-
-    #[test]
-    fn a_case_is_open_as_its_row_is() {
-        let slower = measured(1_000, 1_200);
-        let case = CaseKey {
-            setup: 1,
-            point: Point::of_batch(1),
-        };
-        assert!(!is_open(&slower, &[GateLimit::usual()], case));
-        assert!(is_open(&slower, &[limit(LATENCY, 20.0)], case));
-        let mut unmeasured = slower;
-        unmeasured.cases[1].rounds.clear();
-        assert!(is_open(&unmeasured, &[GateLimit::usual()], case));
-    }
-
-    #[test]
-    fn other_metrics_are_held_against_their_limits() {
-        let slower = measured(1_000, 1_200);
-        let found = gate(
-            &slower,
-            &[limit("throughput", 5.0), limit("peak memory", 5.0)],
-        );
-        let results: Vec<GateResult> = found.rows.iter().map(|row| row.result).collect();
-        assert_eq!(
-            results,
-            [GateResult::Failed, GateResult::Open],
-            "{found:#?}"
-        );
-        // A throughput has rounds: an interval of the loss, and more of them where it lies on both sides.
-        let rate = &found.rows[0];
-        let [least, most] = rate.loss_interval.unwrap();
-        let loss = rate.loss_percent.unwrap();
-        assert!(least < loss && loss < most, "{rate:#?}");
-        assert!((loss - 100.0 / 6.0).abs() < 1.0, "{rate:#?}");
-        let case = CaseKey {
-            setup: 1,
-            point: Point::of_batch(1),
-        };
-        assert!(is_open(&slower, &[limit(THROUGHPUT, loss)], case));
-        assert!(!is_open(&slower, &[limit(THROUGHPUT, 5.0)], case));
-        let unknown = gate(&slower, &[limit("latncy", 5.0)]);
-        let reason = unknown.rows[0].reason.as_deref().unwrap();
-        assert!(
-            reason.contains("latency") && reason.contains("throughput"),
-            "{reason}"
-        );
-    }
-}
+mod tests;

@@ -1,0 +1,77 @@
+//! What the devices of two sides said while they were measured.
+
+use super::super::case_pair::CasePair;
+use super::super::case_rows::CaseRow;
+use super::super::device_readings;
+use super::super::side::ComparedSide;
+use super::{BeforeAfter, Better, CLOCKS_SAID, ComparedMetric, change, metric};
+use powerband_core::base::humanize;
+use powerband_core::domain::telemetry::Quantity;
+use powerband_core::stats::summary;
+
+/// Clock, temperature and utilisation of the device of each side while the compared cases were measured, on average over
+/// them: what else was different. A difference of clocks that times may come from is noted.
+pub(super) fn metrics_of_readings(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pairs: &[CasePair],
+) -> Vec<ComparedMetric> {
+    let Some([own, other]) = like_devices(before, after) else {
+        return Vec::new();
+    };
+    // Only of cases that were read on both sides.
+    let means_of = |quantity: Quantity| -> BeforeAfter {
+        let both = pairs.iter().filter_map(|pair| {
+            let first = reading(&pair.before, own, quantity)?;
+            Some((first, reading(&pair.after, other, quantity)?))
+        });
+        let (first, second): (Vec<f64>, Vec<f64>) = both.unzip();
+        (summary::mean(&first), summary::mean(&second))
+    };
+    let names = [
+        ("Clock while measuring", Quantity::Clock),
+        ("Temperature while measuring", Quantity::Temperature),
+        ("Utilisation while measuring", Quantity::Busy),
+    ];
+    let metrics = names.into_iter().map(|(name, quantity)| {
+        let (first, second) = means_of(quantity);
+        let text = |value: f64| device_readings::reading_text(quantity, value);
+        let share = first.zip(second).and_then(change);
+        let is_clock = quantity == Quantity::Clock;
+        let apart = share.filter(|share| is_clock && share.abs() > CLOCKS_SAID);
+        ComparedMetric {
+            before: first.map(text),
+            after: second.map(text),
+            note: apart.map(|share| {
+                let size = humanize::percent(share.abs());
+                let direction = if share > 0.0 { "higher" } else { "lower" };
+                format!(
+                    "{size} {direction} after: part of the difference of the times may come from it"
+                )
+            }),
+            ..metric(name, None, Better::Neither, (None, None), humanize::value)
+        }
+    });
+    let is_known = |metric: &ComparedMetric| metric.before.is_some() && metric.after.is_some();
+    metrics.filter(is_known).collect()
+}
+
+/// The device of each side that its setup computes on, where both are of one kind: the clock of a processor is nothing
+/// beside that of a card.
+fn like_devices(before: &ComparedSide<'_>, after: &ComparedSide<'_>) -> Option<[usize; 2]> {
+    let [own, other] = [before, after].map(|side| {
+        let own = device_readings::devices_of_setup(side.session, side.setup);
+        let device = *own.first()?;
+        let track = side.session.telemetry.tracks.get(device)?;
+        Some((device, track.device.kind))
+    });
+    let (own, other) = (own?, other?);
+    (own.1 == other.1).then_some([own.0, other.0])
+}
+
+/// The mean of a quantity of a device while a case was measured.
+fn reading(row: &CaseRow, device: usize, quantity: Quantity) -> Option<f64> {
+    let mut readings = row.device_readings.iter();
+    let own = readings.find(|one| one.device == device)?;
+    Some(own.extent(quantity)?.mean)
+}
