@@ -137,6 +137,7 @@ mod tests {
             spread: 0.0,
             look: Look::Planned,
             carry_over: 0.0,
+            lag: 0.0,
         }
     }
 

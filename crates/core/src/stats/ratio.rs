@@ -21,6 +21,10 @@ use super::summary::{mean, median, standard_deviation};
 
 /// Half a visit has at least so many samples, or the visit says nothing of how it compares with itself.
 const FEWEST_IN_HALF: usize = 2;
+/// With fewer starts nothing can be said of how one resembles the next.
+const FEWEST_FOR_LAG: usize = 20;
+/// So many standard deviations a normal value exceeds in one of a hundred cases.
+const ONE_SIDED_99: f64 = 2.326;
 
 /// Samples of one round of a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +60,9 @@ pub struct Estimate {
     /// By how much the ratio of the first halves of the visits differs from that of the second halves, as a logarithm: what
     /// ran before carries over, or one side warms up. Zero where no difference is shown.
     pub carry_over: f64,
+    /// How much a start's ratio resembles that of the start before, as a correlation: the error is too small by that. Zero
+    /// where none is shown, and where starts are too few for it.
+    pub lag: f64,
 }
 
 impl Estimate {
@@ -149,6 +156,7 @@ pub fn paired_at_look(
         spread: spread(&visits, rounds as f64),
         look,
         carry_over: carry_over(&carried).unwrap_or(0.0),
+        lag: lag(&values).filter(|_| n_starts > 1).unwrap_or(0.0),
     })
 }
 
@@ -246,6 +254,7 @@ fn unpaired_estimate(
         spread,
         look: Look::Planned,
         carry_over: 0.0,
+        lag: 0.0,
     }
 }
 
@@ -321,9 +330,27 @@ fn carry_over(carried: &[f64]) -> Option<f64> {
     (mean.abs() > student::t995(n - 1.0) * error).then_some(mean)
 }
 
+/// The correlation of each value with the one before, where independent values show as much in one of a hundred cases
+/// (Anderson 1942: normal around −1/n, with a variance of 1/n).
+fn lag(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    if values.len() < FEWEST_FOR_LAG {
+        return None;
+    }
+    let mean = mean(values)?;
+    let from_mean: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let squares: f64 = from_mean.iter().map(|value| value * value).sum();
+    let products: f64 = from_mean.windows(2).map(|two| two[0] * two[1]).sum();
+    let correlation = products / squares;
+    (correlation > ONE_SIDED_99 / n.sqrt() - 1.0 / n).then_some(correlation)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_distr::{Distribution as _, StandardNormal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng as _;
 
     /// Rounds of one start each.
     fn visits(medians: &[f64]) -> Vec<RoundSamples> {
@@ -509,5 +536,33 @@ mod tests {
         let spread = paired(&side, &side).unwrap().spread;
         // Every half is 10 % off the other; two standard errors of four rounds.
         assert!((spread - 1.1_f64.ln()).abs() < 1e-9, "{spread}");
+    }
+
+    #[test]
+    fn starts_that_resemble_the_one_before_are_noticed() {
+        let own = |medians: &[f64]| {
+            let others = vec![1.0; medians.len()];
+            paired(&visits(medians), &visits(&others)).unwrap().lag
+        };
+        // Slow and fast for five starts each.
+        let waves: Vec<f64> = (0..30)
+            .map(|n| if n / 5 % 2 == 0 { 1.1 } else { 1.0 })
+            .collect();
+        assert!(own(&waves) > 0.5, "{}", own(&waves));
+        assert_eq!(own(&waves[..15]), 0.0, "too few to tell");
+        // By turns: each is the opposite of the one before, which makes no interval too narrow.
+        let turns: Vec<f64> = (0..30).map(|n| 1.0 + f64::from(n % 2) / 10.0).collect();
+        assert_eq!(own(&turns), 0.0);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let mut noise = || {
+            let normal: f64 = StandardNormal.sample(&mut rng);
+            (0.05 * normal).exp()
+        };
+        let shown = (0..2_000).filter(|_| {
+            let medians: Vec<f64> = (0..30).map(|_| noise()).collect();
+            own(&medians) > 0.0
+        });
+        let shown = shown.count();
+        assert!(shown < 40, "{shown} of 2000 that are independent");
     }
 }

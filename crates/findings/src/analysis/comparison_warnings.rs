@@ -15,7 +15,19 @@ pub(super) fn pair_warnings(pairs: &[CasePair]) -> Vec<String> {
         direction_warning(pairs),
         median_warning(pairs),
     ];
-    found.into_iter().flatten().collect()
+    let lags = pairs.iter().filter_map(lag_warning);
+    found.into_iter().flatten().chain(lags).collect()
+}
+
+/// The warning that the starts of a pair are no independent draws, where they show it.
+pub(super) fn lag_warning(pair: &CasePair) -> Option<String> {
+    let estimate = pair.estimate.as_ref()?;
+    (estimate.lag > 0.0).then(|| {
+        format!(
+            "At {} the ratio of a start resembles that of the start before (correlation {:.2} over {} starts): the interval is narrower than it should be. Rounds that lie further apart tell.",
+            pair.before_point, estimate.lag, estimate.starts
+        )
+    })
 }
 
 fn batch_warning(pairs: &[CasePair]) -> Option<String> {

@@ -292,6 +292,7 @@ mod tests {
             spread: spread / 100.0,
             look: Look::Planned,
             carry_over: 0.0,
+            lag: 0.0,
         }
     }
 
@@ -326,6 +327,7 @@ mod tests {
         let carried = |percent: f64, carry: f64| {
             verdict_of_estimate(&Estimate {
                 carry_over: carry,
+                lag: 0.0,
                 ..estimate(percent, 0.2, 0.0)
             })
         };

@@ -14,6 +14,7 @@ use repeated::RepeatedMetric;
 use super::case_pair::CasePair;
 use super::case_rows;
 use super::comparison::{self, Better, ComparedMetric, Comparison};
+use super::comparison_warnings;
 use super::metrics::{self, CLOCKS_SAID};
 use super::side::ComparedSide;
 use super::verdict::{self, LEAST_FLOOR};
@@ -152,7 +153,7 @@ pub fn gate(session: &Session, limits: &[GateLimit]) -> Gate {
     Gate {
         result,
         rows: gate_rows,
-        remarks: found.pairs.iter().filter_map(clock_remark).collect(),
+        remarks: remarks(&found.pairs),
     }
 }
 
@@ -441,6 +442,13 @@ fn clock_text(share: f64) -> String {
         "the clock was {} another one on the new side: times do not show what was changed",
         humanize::percent(share.abs())
     )
+}
+
+/// What to know of the conditions.
+fn remarks(pairs: &[CasePair]) -> Vec<String> {
+    let clocks = pairs.iter().filter_map(clock_remark);
+    let lags = pairs.iter().filter_map(comparison_warnings::lag_warning);
+    clocks.chain(lags).collect()
 }
 
 fn clock_remark(pair: &CasePair) -> Option<String> {

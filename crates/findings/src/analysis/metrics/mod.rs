@@ -92,6 +92,7 @@ pub fn compared_metrics(
         }
     }
     metrics.extend(readings::metrics_of_readings(before, after, pairs));
+    metrics.extend(readings::others_metric(before, after, pairs));
     metrics.extend(setup_metrics(before, after));
     metrics.extend(outputs::accuracy_metrics(before, after));
     if let Some(smallest) = pairs.first().filter(|pair| !pair.is_per_item()) {

@@ -6,10 +6,12 @@ use super::super::device_readings;
 use super::super::side::ComparedSide;
 use super::{BeforeAfter, Better, CLOCKS_SAID, ComparedMetric, change, metric};
 use powerband_core::base::humanize;
+use powerband_core::domain::case::{CaseKey, CpuContention};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::telemetry::Quantity;
 use powerband_core::stats::summary;
 
-/// Clock, temperature and utilisation of the device of each side while the compared cases were measured, on average over
+/// Clock, temperature, power and utilisation of the device of each side while the compared cases were measured, on average over
 /// them: what else was different. A difference of clocks that times may come from is noted.
 pub(super) fn metrics_of_readings(
     before: &ComparedSide<'_>,
@@ -31,6 +33,7 @@ pub(super) fn metrics_of_readings(
     let names = [
         ("Clock while measuring", Quantity::Clock),
         ("Temperature while measuring", Quantity::Temperature),
+        ("Power while measuring", Quantity::Power),
         ("Utilisation while measuring", Quantity::Busy),
     ];
     let metrics = names.into_iter().map(|(name, quantity)| {
@@ -54,6 +57,41 @@ pub(super) fn metrics_of_readings(
     });
     let is_known = |metric: &ComparedMetric| metric.before.is_some() && metric.after.is_some();
     metrics.filter(is_known).collect()
+}
+
+/// How many cores other programs used while the compared cases were measured, where the system reports it of both sides.
+pub(super) fn others_metric(
+    before: &ComparedSide<'_>,
+    after: &ComparedSide<'_>,
+    pairs: &[CasePair],
+) -> Option<ComparedMetric> {
+    let cores = |side: &ComparedSide<'_>, points: &[Point]| {
+        let setup = side.setup;
+        let cases = points
+            .iter()
+            .filter_map(|&point| side.session.case(CaseKey { setup, point }));
+        let company: Vec<CpuContention> = cases
+            .flat_map(|case| &case.rounds)
+            .filter_map(|round| round.company)
+            .collect();
+        let sum = |pick: fn(&CpuContention) -> u64| company.iter().map(pick).sum::<u64>() as f64;
+        let counted_ns = sum(|one| one.counted_ns);
+        (counted_ns > 0.0).then(|| sum(|one| one.others_ns + one.stolen_ns) / counted_ns)
+    };
+    let points: (Vec<Point>, Vec<Point>) = pairs
+        .iter()
+        .map(|pair| (pair.before_point, pair.after_point))
+        .unzip();
+    let values = (cores(before, &points.0), cores(after, &points.1));
+    let text: fn(f64) -> String = |cores| format!("{cores:.2} cores");
+    values.0.zip(values.1)?;
+    Some(metric(
+        "Other programs while measuring",
+        None,
+        Better::Neither,
+        values,
+        text,
+    ))
 }
 
 /// The device of each side that its setup computes on, where both are of one kind: the clock of a processor is nothing
