@@ -95,6 +95,15 @@ pub struct SessionEntry {
 }
 
 impl SessionEntry {
+    /// How its run ended, or that its numbers are made up.
+    pub fn state_name(&self) -> &'static str {
+        if self.made_up {
+            "made up"
+        } else {
+            self.completion.title()
+        }
+    }
+
     /// Whether it holds published numbers and nothing that was measured.
     pub fn is_published_only(&self) -> bool {
         self.is_published && self.setups.is_empty()

@@ -124,7 +124,9 @@ fn changes(ui: &mut Ui, found: &Headline) {
     }
     label::card_title(ui, found.changes_title);
     ui.add_space(space::TINY);
-    if found.changes.is_empty() {
+    if found.is_first {
+        label::quiet(ui, "No session before it has this case.");
+    } else if found.changes.is_empty() {
         label::quiet(ui, "No recorded difference.");
     }
     for Change { what, text } in &found.changes {

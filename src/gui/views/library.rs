@@ -391,12 +391,7 @@ fn of_entry(ui: &mut Ui, entry: &SessionEntry, actions: &mut Vec<Action>) {
         "Sweep"
     };
     label::pair(ui, title, &sweep);
-    let state = if entry.made_up {
-        "made up"
-    } else {
-        entry.completion.title()
-    };
-    label::pair(ui, "State", state);
+    label::pair(ui, "State", entry.state_name());
     label::pair(ui, "File", &humanize::bytes(entry.stamp.bytes()));
     if !entry.setups.is_empty() {
         label::caption(ui, "Setups");

@@ -15,6 +15,9 @@ pub(crate) const ALL: &[Command] = &[
     command("mean", "Curves: mean", "", |_| {
         Ok(Action::Curves(Curves::Statistic(Statistic::Mean)))
     }),
+    command("p90", "Curves: p90", "", |_| {
+        Ok(Action::Curves(Curves::Statistic(Statistic::P90)))
+    }),
     command("p99", "Curves: p99", "", |_| {
         Ok(Action::Curves(Curves::Statistic(Statistic::P99)))
     }),

@@ -49,6 +49,7 @@ impl CurvesState {
         let unit = match drawn.statistic {
             Statistic::Median => "ms, median",
             Statistic::Mean => "ms, mean",
+            Statistic::P90 => "ms, p90",
             Statistic::P99 => "ms, p99",
         };
         let table = cases::of_lines(lines).with_unit("latency_ms", unit);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{LibraryState, ScannedFile, SessionEntry};
+use powerband_core::domain::session::Completion;
 use powerband_findings::tables::cell::{Cell, Tone};
 use powerband_findings::tables::{Column, Table};
 
@@ -49,6 +50,18 @@ const COLUMNS: &[LibraryColumn] = &[
     })
     .why(why_not_planned)
     .hidden(),
+    LibraryColumn::text("cases", "Cases", |line| {
+        let entry = entry(line).filter(|entry| !entry.is_published_only())?;
+        let text = format!("{} × {}", entry.setups.len(), entry.points.len());
+        Some(Cell::text(text))
+    })
+    .help("Setups times points of the sweep")
+    .why(why_not_planned),
+    LibraryColumn::text("state", "State", |line| {
+        let entry = entry(line).filter(|entry| !entry.is_published_only())?;
+        Some(Cell::text(entry.state_name()))
+    })
+    .why(why_not_planned),
     LibraryColumn::text("measured", "Measured", |line| {
         Some(Cell::moment(entry(line)?.measured()?))
     })
@@ -65,7 +78,8 @@ const COLUMNS: &[LibraryColumn] = &[
     LibraryColumn::text("notes", "Notes", |line| {
         let notes = &entry(line)?.notes;
         Some(Cell::text(notes.lines().next().unwrap_or_default()).noted(notes))
-    }),
+    })
+    .hidden(),
     LibraryColumn::text("file", "File", |(path, _)| {
         Some(Cell::text(path.display().to_string()))
     })
@@ -113,6 +127,17 @@ impl LibraryState {
         let lines = self
             .listed()
             .map(|(path, scanned)| (path.clone(), scanned.clone()));
-        Table::new(COLUMNS, lines.collect())
+        let lines: Vec<LibraryRow> = lines.collect();
+        let is_incomplete = |line: &LibraryRow| {
+            let state = entry(line).map(SessionEntry::state_name);
+            state.is_some_and(|state| state != Completion::Complete.title())
+        };
+        let all_complete = !lines.iter().any(is_incomplete);
+        let table = Table::new(COLUMNS, lines);
+        if all_complete {
+            table.hiding(&["state"])
+        } else {
+            table
+        }
     }
 }

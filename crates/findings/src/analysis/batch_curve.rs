@@ -29,6 +29,8 @@ pub struct CurvePoint {
     pub median_ns: f64,
     /// Mean time of a batch, in nanoseconds, where it is known.
     pub mean_ns: Option<f64>,
+    /// 90th percentile of the time of a batch, in nanoseconds, with enough samples.
+    pub p90_ns: Option<f64>,
     /// 99th percentile, in nanoseconds, where there are enough samples.
     pub p99_ns: Option<f64>,
     /// 95 % interval of the median, in nanoseconds.
@@ -76,6 +78,7 @@ impl CurvePoint {
         match statistic {
             Statistic::Median => Some(self.median_ns),
             Statistic::Mean => self.mean_ns,
+            Statistic::P90 => self.p90_ns,
             Statistic::P99 => self.p99_ns,
         }
     }
@@ -259,6 +262,7 @@ fn point(row: &CaseRow, along: &str) -> Option<CurvePoint> {
         size: row.point.get(along)?,
         median_ns: latency.median,
         mean_ns: row.mean_ns(),
+        p90_ns: latency.p90,
         p99_ns: latency.p99,
         ci95_ns: row.ci95_ns,
         throughput_per_s: throughput,

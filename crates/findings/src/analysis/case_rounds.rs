@@ -28,6 +28,8 @@ pub enum RoundStatistic {
     Median,
     /// Mean time of a batch.
     Mean,
+    /// 90th percentile of the time of a batch.
+    P90,
     /// 99th percentile of the time of a batch.
     P99,
     /// Items a second.
@@ -45,6 +47,8 @@ pub struct RoundFigures {
     pub median_ns: f64,
     /// Mean time of a batch, in nanoseconds.
     pub mean_ns: f64,
+    /// 90th percentile, in nanoseconds, however few samples there are: for its scatter from round to round.
+    pub p90_ns: f64,
     /// 99th percentile, in nanoseconds, however few samples there are: for its scatter from round to round.
     pub p99_ns: f64,
     /// Items a second; nothing where they are not reported.
@@ -86,6 +90,7 @@ impl CaseRounds {
                 start: starts.get(place).copied(),
                 median_ns: quantile_sorted(&samples, 0.5)?,
                 mean_ns: mean(&samples)?,
+                p90_ns: quantile_sorted(&samples, 0.9)?,
                 p99_ns: quantile_sorted(&samples, 0.99)?,
                 rate_per_s,
             })
@@ -109,6 +114,7 @@ impl CaseRounds {
             let value = match figure {
                 RoundStatistic::Median => one.median_ns,
                 RoundStatistic::Mean => one.mean_ns,
+                RoundStatistic::P90 => one.p90_ns,
                 RoundStatistic::P99 => one.p99_ns,
                 RoundStatistic::Rate => one.rate_per_s?,
             };

@@ -15,19 +15,22 @@ pub enum Statistic {
     Median,
     /// Arithmetic mean.
     Mean,
-    /// 99 of 100 runs are faster; known only with enough samples.
+    /// 90 of 100 runs are faster; known only with enough samples.
+    P90,
+    /// 99 of 100 runs are faster; known only with more.
     P99,
 }
 
 impl Statistic {
     /// Every one, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Median, Self::Mean, Self::P99];
+    pub const ALL: [Self; 4] = [Self::Median, Self::Mean, Self::P90, Self::P99];
 
     /// The same of a round.
     pub fn round_statistic(self) -> RoundStatistic {
         match self {
             Self::Median => RoundStatistic::Median,
             Self::Mean => RoundStatistic::Mean,
+            Self::P90 => RoundStatistic::P90,
             Self::P99 => RoundStatistic::P99,
         }
     }
@@ -37,6 +40,7 @@ impl Statistic {
         match self {
             Self::Median => "median",
             Self::Mean => "mean",
+            Self::P90 => "p90",
             Self::P99 => "p99",
         }
     }
@@ -47,6 +51,7 @@ impl fmt::Display for Statistic {
         f.write_str(match self {
             Self::Median => "Median",
             Self::Mean => "Mean",
+            Self::P90 => "p90",
             Self::P99 => "p99",
         })
     }
@@ -56,9 +61,9 @@ impl fmt::Display for Statistic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Efficiency {
     /// Against the best throughput of the curve.
+    #[default]
     OfBest,
     /// Against a throughput that grows with the batch.
-    #[default]
     Scaling,
     /// The share of the time in which the device computed, as it reports.
     Busy,

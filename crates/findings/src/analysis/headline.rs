@@ -33,6 +33,8 @@ pub struct Headline {
     /// Between what the changes are.
     pub changes_title: &'static str,
     pub changes: Vec<Change>,
+    /// Whether there is nothing before it that something could have changed from.
+    pub is_first: bool,
     /// Conditions that are known on one side only: whether they changed is not known.
     pub one_sided: Vec<Change>,
     /// Conditions that are the same on both sides.
@@ -177,6 +179,7 @@ impl Headline {
             },
             reasons: reason.map(as_sentence).into_iter().collect(),
             changes_title: "What changed since the session before",
+            is_first: found.points.len() < 2,
             changes: last
                 .iter()
                 .flat_map(|last| &last.changed)

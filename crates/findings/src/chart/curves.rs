@@ -543,7 +543,15 @@ mod tests {
     #[test]
     fn efficiency_says_which() {
         let curves = curves();
-        let spec = efficiency(&overlays(&curves), &CurveOptions::default());
+        let best = efficiency(&overlays(&curves), &CurveOptions::default());
+        assert_eq!(best.title, "Efficiency, of best");
+        let shares = best.series[0].points.iter().map(|point| point.y);
+        assert_eq!(shares.fold(0.0, f64::max), 100.0);
+        let options = CurveOptions {
+            efficiency: Efficiency::Scaling,
+            ..CurveOptions::default()
+        };
+        let spec = efficiency(&overlays(&curves), &options);
         assert_eq!(spec.title, "Efficiency, scaling");
         assert_eq!(spec.series[0].points[0].y, 100.0);
         assert!(spec.y.high >= 100.0);

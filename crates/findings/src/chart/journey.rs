@@ -6,9 +6,14 @@ use super::axis;
 use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
 use crate::analysis::comparison::CasePair;
 use crate::analysis::journey::{Journey, StepResult};
+use powerband_core::base::humanize;
 
 /// Room above the highest bar for its number, as a share.
 const FOR_WORDS: f64 = 0.1;
+/// So many characters stand below all steps of a chart as wide as its page.
+const CHARACTERS: usize = 80;
+/// A name that is cut to fewer says nothing.
+const FEWEST_CHARACTERS: usize = 9;
 /// Width of a bar, in steps.
 const BAR: f64 = 0.6;
 
@@ -96,7 +101,7 @@ fn gains(
     marks.extend(values);
     ChartSpec {
         title: title.to_owned(),
-        x: steps(journey.steps.len()),
+        x: steps(journey),
         y,
         series: of_setups
             .into_iter()
@@ -122,18 +127,36 @@ fn name(journey: &Journey, setup: usize) -> String {
     first.map_or_else(String::new, |step| step.title.clone())
 }
 
-fn steps(number: usize) -> Axis {
+/// The steps by number and name; by number alone where they are too many for names.
+fn steps(journey: &Journey) -> Axis {
+    let number = journey.steps.len();
+    let titles: Vec<&str> = journey
+        .steps
+        .iter()
+        .map(|step| step.title.as_str())
+        .collect();
+    // A ladder has two charts side by side.
+    let all = if journey.is_ladder {
+        CHARACTERS / 2
+    } else {
+        CHARACTERS
+    };
+    let width = all / number.max(1);
+    let names = if width < FEWEST_CHARACTERS {
+        vec![String::new(); number]
+    } else {
+        humanize::shorten_apart(&titles, width)
+    };
+    let ticks = (1..).zip(names).map(|(step, name)| Tick {
+        at: f64::from(step),
+        text: format!("{step} {name}").trim_end().to_owned(),
+    });
     Axis {
         title: "step".to_owned(),
         scale: AxisScale::Linear,
         low: 0.5,
         high: number.max(1) as f64 + 0.5,
-        ticks: (1..=number)
-            .map(|step| Tick {
-                at: step as f64,
-                text: step.to_string(),
-            })
-            .collect(),
+        ticks: ticks.collect(),
     }
 }
 

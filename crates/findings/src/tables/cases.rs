@@ -212,7 +212,7 @@ pub const COLUMNS: &[CaseColumn] = &[
         let is_median = line.drawn.statistic == Statistic::Median;
         line.uncertainty().filter(|_| is_median)
     })
-    .help("Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within. Mean and p99 have none")
+    .help("Half the 95 % interval of the median as a share of it: measured again, the median would most likely lie within. Mean, p90 and p99 have none")
     .why(why_no_interval),
     CaseColumn::number("median_ms", "Median", "ms", |line| line.time(|times| Some(times.median)))
         .help("Half of all runs were faster")
@@ -451,12 +451,15 @@ fn why_no_interval(line: &CaseLine) -> String {
     match line.drawn.statistic {
         _ if !is_measured(line) => why_not(&line.row),
         Statistic::Median => "one round does not show how rounds differ".to_owned(),
-        Statistic::Mean | Statistic::P99 => "only the median has an interval".to_owned(),
+        Statistic::Mean | Statistic::P90 | Statistic::P99 => {
+            "only the median has an interval".to_owned()
+        }
     }
 }
 
 fn why_no_latency(line: &CaseLine) -> String {
     match line.drawn.statistic {
+        Statistic::P90 => why_no_percentile(line, 90.0),
         Statistic::P99 => why_no_percentile(line, 99.0),
         Statistic::Mean | Statistic::Median => why_not_reported(line),
     }

@@ -345,6 +345,9 @@ fn why_nothing(app: &App, id: &str) -> String {
         return "No case was measured.".to_owned();
     }
     let words = match (id, options.statistic, options.efficiency) {
+        ("latency", Statistic::P90, _) => {
+            "No case has the 64 samples that p90 needs. The standard preset takes them."
+        }
         ("latency", Statistic::P99, _) => {
             concat!(
                 "No case has the ",

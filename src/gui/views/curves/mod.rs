@@ -190,6 +190,7 @@ fn statistic_help(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Median => "Half of all samples are faster; outliers hardly change it",
         Statistic::Mean => "Total time divided by the number of samples; outliers change it",
+        Statistic::P90 => "90 of 100 samples are faster; shown from 64 samples on",
         Statistic::P99 => concat!(
             "99 of 100 samples are faster; shown from ",
             p99_samples!(),

@@ -197,7 +197,8 @@ pub(super) fn state_words(run: &LiveRun) -> String {
         _ if run.is_pausing() => format!("Pausing after this round. {cases}{elapsed} so far"),
         Stage::Measuring => {
             let state = humanize::capitalised(run.state_words());
-            format!("{state}. {cases}{elapsed} so far{left}")
+            // What is left comes first: on a narrow window the end is cut.
+            format!("{state}{left}. {cases}{elapsed} so far")
         }
         Stage::Paused => format!("Paused. {cases}{elapsed} so far"),
         Stage::Stopping => "Stopping; measurements are saved".to_owned(),

@@ -259,6 +259,7 @@ fn latency_ns(row: &CaseRow, statistic: Statistic) -> Option<f64> {
     match statistic {
         Statistic::Median => row.latency_ns.as_ref().map(|times| times.median),
         Statistic::Mean => row.mean_ns(),
+        Statistic::P90 => row.latency_ns.as_ref().and_then(|times| times.p90),
         Statistic::P99 => row.latency_ns.as_ref().and_then(|times| times.p99),
     }
 }

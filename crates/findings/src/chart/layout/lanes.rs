@@ -16,6 +16,8 @@ const HEAD: f64 = 1.7;
 const FOOT: f64 = 3.2;
 /// For names and values, as a share of the width at most.
 const ASIDE: f64 = 0.5;
+/// A reading with as many figures as any.
+const WIDEST_READING: &str = "0,000 MHz";
 /// Thickness of readings, and of the line where a device stopped responding, in widths of a line.
 const READINGS: f64 = 0.65;
 const CUT: f64 = 0.75;
@@ -95,8 +97,10 @@ pub fn lay_out(shown: &Lanes, area: Area, look: LanesStyle, letters: &Letters<'_
         widths.fold(0.0, f64::max)
     };
     let names = widest(|lane| &lane.title, Font::Words);
-    // The range is as wide as any value of it, so that nothing moves when a new one comes.
-    let aside = names + widest(|lane| &lane.range, Font::Numbers) + size * 2.2;
+    // No single reading is wider than this, so that nothing moves when a new one comes.
+    let values =
+        widest(look.value, Font::Numbers).max(letters.width(WIDEST_READING, Font::Numbers));
+    let aside = names + values + size * 2.2;
     let aside = aside.min(area.width() * ASIDE);
     let usual = (area.left + aside, area.right - size * 0.8);
     let (left, right) = look.time.unwrap_or(usual);
