@@ -154,6 +154,8 @@ pub struct Imported {
     pub facts: Vec<(String, String)>,
     /// Notes for the user.
     pub notes: Vec<String>,
+    /// Whether a file ends before what was to be in it does.
+    pub is_cut_off: bool,
 }
 
 /// A layer of an engine, without a time.

@@ -9,7 +9,7 @@ use powerband_store::journal::{self, AppendOutcome, Journal, JournalExtent};
 use powerband_store::session_file;
 
 use crate::models::good_model;
-use crate::support::{Home, Mount, ProgramRun, component, files};
+use crate::support::{Home, Mount, ProgramRun, component, files, onnxruntime};
 
 /// Measures with everything that is kept on a small file system.
 fn bench(home: &Home, rest: &[&str]) -> ProgramRun {
@@ -161,4 +161,38 @@ fn a_home_that_cannot_be_written_to_is_said_and_everything_runs() {
     }
     let built_in = home.run(&["model", "resnet18@cifar"]);
     built_in.fails_saying(&["Read-only file system", "set POWERBAND_HOME"]);
+}
+
+#[test]
+fn half_a_profile_is_none() {
+    let Some(library) = component(onnxruntime(), "ONNX Runtime") else {
+        return;
+    };
+    let home = Home::new();
+    let folder = home.path("small");
+    fs::create_dir(&folder).expect("a folder");
+    let needs = "the right to mount a small file system (root)";
+    let Some(_mounted) = component(Mount::tmpfs(&folder, 64), needs) else {
+        return;
+    };
+    let words = ["bench", "mobilenetv2", "--setup", "ort:cpu", "--batch", "1"];
+    let more = [
+        "--preset",
+        "quick",
+        "--rounds",
+        "1",
+        "--profile",
+        "--out",
+        "a.ron",
+    ];
+    let variables = [("TMPDIR", folder.as_path()), ("ORT_DYLIB_PATH", &library)];
+    let run = home.run_with(&[&words[..], &more].concat(), &variables);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let why = "is cut off; is that disk full?";
+    assert!(
+        run.err.contains("could not be profiled") && run.err.contains(why),
+        "{run:#?}"
+    );
+    let session = session_file::read(&home.path("a.ron")).expect("a session");
+    assert!(session.session.profiles.is_empty(), "{run:#?}");
 }

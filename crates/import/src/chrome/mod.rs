@@ -415,6 +415,7 @@ fn collect(
         "had arguments for which there was no room; the event is here without them",
     );
     if is_cut {
+        into.is_cut_off = true;
         into.note(format!(
             "{file} is cut off: the program that wrote it did not come to its end. The {events} slices before the cut are here"
         ));

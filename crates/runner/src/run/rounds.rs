@@ -237,7 +237,7 @@ impl ActiveRun<'_, '_> {
             } else {
                 format!(
                     "{label}: starts take {} each, so there {} for {}.",
-                    humanize::clock_time(cost.start_ns as f64 / 1e9),
+                    humanize::duration_ns(cost.start_ns as f64),
                     are_starts(starts),
                     humanize::pluralised(u64::from(rounds), "round")
                 )

@@ -73,6 +73,14 @@ pub(crate) fn watch(asked: &mut CaseWatch<'_>) -> Result<(WatchedProfile, Trace)
     };
     let read = import::read_all(&seen.files, Limits::default(), &ReadProgress::default());
     let mut imported = read.map_err(|error| error.to_string())?;
+    if imported.is_cut_off {
+        // What was seen is a part of the runs, and nobody knows which.
+        let disk = folder.path().parent().unwrap_or_else(|| folder.path());
+        return Err(format!(
+            "what was written of it below {} is cut off; is that disk full?",
+            disk.display()
+        ));
+    }
     imported.runs = seen.runs.or(imported.runs);
     let anchor_ns = if let Some(measured) = seen.measured {
         keep_measured(&mut imported, measured)

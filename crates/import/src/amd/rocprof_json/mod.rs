@@ -310,6 +310,7 @@ impl RocprofTrace {
         let why = "could not be read: damaged, or without times";
         into.note_some(self.unread, "event", file, why);
         if is_cut {
+            into.is_cut_off = true;
             into.note(format!(
                 "{file} is cut off; what came before the cut was read: {}",
                 humanize::pluralised(self.spans.len() as u64, "event")

@@ -526,6 +526,7 @@ impl RocprofV3Reader<'_> {
         let why = "could not be read: without times, or not only numbers";
         into.note_some(unread, "record", file, why);
         if let Some(broken) = broken {
+            into.is_cut_off = true;
             into.note(format!(
                 "{file} does not go on to its end: {broken}; what came before that was read: {}",
                 humanize::pluralised(records, "record")
