@@ -78,6 +78,15 @@ fn status(given: &Session, movers: &[Mover], n_cases: usize) -> ExitCode {
         ));
         return ExitCode::from(REGRESSION);
     }
+    let unsettled = calls
+        .iter()
+        .filter(|call| !matches!(call, Some(Call::Same | Call::Faster)));
+    let unsettled = unsettled.count();
+    if unsettled > 0 {
+        output::note(&format!(
+            "{unsettled} of {cases}: not settled, or without earlier sessions of the same setup on this machine; nothing is failed for that"
+        ));
+    }
     if unmeasured > 0 {
         output::note(&format!("{unmeasured} of {cases}: not measured"));
         return ExitCode::from(TROUBLE);

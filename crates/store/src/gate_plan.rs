@@ -11,7 +11,7 @@ use powerband_core::base::regular_file;
 
 /// The file. What it does not say is said on the command line, or is as usual.
 #[derive(Debug, Default, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, rename = "plan")]
 pub struct GatePlanFile {
     /// A built-in network or an ONNX file.
     pub model: Option<String>,
@@ -37,7 +37,8 @@ pub struct GatePlanFile {
 
 /// Reads it. What is wrong in it is said with its line.
 pub fn read(path: &Path) -> io::Result<GatePlanFile> {
-    let text = regular_file::read_to_string(path)?;
+    let text = regular_file::read_to_string(path)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     let options = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
     options.from_str(&text).map_err(|error| {
         io::Error::new(

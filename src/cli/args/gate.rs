@@ -47,12 +47,12 @@ pub(crate) struct GateArgs {
     #[arg(long, value_name = "SETUP|COMMAND")]
     pub setup: Option<String>,
     /// Find the commit that made something slower than its limit, between one that is fast and one that is slow.
-    #[arg(long, value_name = "GOOD..BAD", conflicts_with_all = ["base", "new", "base_ref", "new_ref", "junit"])]
+    #[arg(long, value_name = "GOOD..BAD", conflicts_with_all = ["base", "new", "base_ref", "new_ref", "junit", "markdown"])]
     pub bisect: Option<String>,
     /// Exit with 125 where this commit cannot be judged: it does not build, cannot be measured or stays open. For git bisect run.
     #[arg(long, requires = "base_ref", conflicts_with = "bisect")]
     pub git_bisect: bool,
-    /// The batch sizes, as bench has them.
+    /// Batch sizes: 1,8, or 1..64 for the powers of two between [default: 1,2,4,8,16].
     #[arg(long, value_name = "LIST")]
     pub batch: Option<String>,
     /// By how many per cent a metric of compare may get worse [default: latency=1]: throughput, peak memory, energy per item,
@@ -67,7 +67,7 @@ pub(crate) struct GateArgs {
     /// Of limits of same choice, worst cosine and top-1: inputs of your own, as bench has them [default: made-up ones].
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,
-    /// How long measuring may take in all, as in 90s [default: 5min].
+    /// How long measuring may take, as in 90s; builds, starts and a profile come besides [default: 5min].
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
     /// What is not said here is read from this file [default: powerband.ron, where it is there].

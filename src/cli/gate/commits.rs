@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use crate::cli::{output, signals};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::ending::Ending;
+use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_planning::transport::script::{last_line, quoted};
 use powerband_worker::process::{self, Finished};
@@ -141,8 +142,10 @@ impl Repository {
         let found = self.git(&["status", "--porcelain", "--untracked-files=no"])?;
         let changed = found.stdout.lines().count();
         if changed > 0 {
+            let files = humanize::pluralised(changed as u64, "changed file");
+            let verb = if changed == 1 { "is" } else { "are" };
             output::note(&format!(
-                "{changed} changed files of the work tree are in no commit, and are not measured."
+                "{files} of the work tree {verb} in no commit, and {verb} not measured."
             ));
         }
         Ok(())

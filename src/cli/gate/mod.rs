@@ -2,12 +2,13 @@
 
 mod bisect;
 mod commits;
+mod limits;
 mod plan_file;
 
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
@@ -65,7 +66,11 @@ struct Arm {
 
 /// Measures both sides and says what came of it.
 pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
-    match measured_and_answered(context, args) {
+    let answered = measured_and_answered(context, args);
+    if let Err(error) = &answered {
+        write_why_not(args, &whole_reason(error))?;
+    }
+    match answered {
         // What no other commit mends makes git stop.
         Err(error) if args.git_bisect && !error.is::<NewSideFails>() => {
             output::note(&whole_reason(&error));
@@ -80,6 +85,22 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
         }
         answered => answered,
     }
+}
+
+/// Writes down for others why there is no gate.
+fn write_why_not(args: &GateArgs, reason: &str) -> anyhow::Result<()> {
+    if let Some(path) = &args.junit {
+        write_junit(path, &junit::of_no_gate(reason))?;
+    }
+    if let Some(path) = &args.markdown {
+        append(path, &format!("# Not measured\n\n{reason}\n"))?;
+    }
+    Ok(())
+}
+
+fn write_junit(path: &Path, document: &str) -> anyhow::Result<()> {
+    atomic_file::write_bytes(path, document.as_bytes())
+        .with_context(|| format!("the report cannot be written to {}", path.display()))
 }
 
 fn measured_and_answered(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
@@ -115,6 +136,12 @@ fn of_commits(
 ) -> anyhow::Result<[Arm; 2]> {
     check_build(plan)?;
     let commits = (repository.commit(base)?, repository.commit(new)?);
+    if commits.0 == commits.1 {
+        bail!(
+            "{base} and {new} are one commit, {}: there is nothing to compare",
+            commits.0.title()
+        );
+    }
     if new == "HEAD" {
         repository.note_uncommitted()?;
     }
@@ -202,6 +229,7 @@ fn measured(
         label: Some(arm.label.clone()),
         colour: None,
     });
+    limits::check_sides(&plan.limits, &arms)?;
     let commit = arms[1].commit.clone();
     let needs = GateNeeds::of_limits(&plan.limits);
     let request = RunRequest {
@@ -254,13 +282,11 @@ fn answer(
             session.setup_label(1),
             session.setup_label(0)
         );
-        atomic_file::write_bytes(path, junit::of_gate(gate, &sides).as_bytes())
-            .with_context(|| format!("the report cannot be written to {}", path.display()))?;
+        write_junit(path, &junit::of_gate(gate, &sides))?;
     }
     if let Some(path) = &args.markdown {
         let document = report::gate::document(gate, session, &repeat_line(session));
-        append(path, &markdown::write(&document, ""))
-            .with_context(|| format!("the summary cannot be written to {}", path.display()))?;
+        append(path, &markdown::write(&document, ""))?;
     }
     if args.json {
         output::document(&json!({
@@ -275,7 +301,9 @@ fn answer(
     if let Some(reason) = &measured.unsaved {
         bail!("{reason}");
     }
-    if gate.result == GateResult::Open {
+    if measured.cancelled {
+        output::note("Stopped before it was settled.");
+    } else if gate.result == GateResult::Open && is_whole(measured, gate) {
         output::note("Not settled, so nothing failed.");
         // Where most of the time is left, it was not time that was missing.
         if session.elapsed_ns as f64 / 1e9 > MOST_USED * plan.budget.as_secs_f64() {
@@ -316,7 +344,8 @@ fn repeat_line(session: &Session) -> String {
     )
 }
 
-fn append(path: &PathBuf, text: &str) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    file.write_all(text.as_bytes())
+fn append(path: &Path, text: &str) -> anyhow::Result<()> {
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("the summary cannot be written to {}", path.display()))
 }

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 
+use super::limits;
 use crate::cli::args::{GateArgs, time};
+use crate::cli::output;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::spacing::Spacing;
-use powerband_findings::analysis::gate::{GateLimit, LATENCY};
+use powerband_findings::analysis::gate::GateLimit;
 use powerband_store::gate_plan;
 
 /// The file that is read where it is there and no other one is named.
@@ -43,35 +45,18 @@ impl GatePlan {
         let usual = Path::new(USUAL);
         let file = args.plan.as_deref();
         let file = file.or_else(|| usual.exists().then_some(usual));
+        if let Some(path) = file {
+            output::note(&format!("The plan is {}", path.display()));
+        }
         let file = file.map(gate_plan::read).transpose()?.unwrap_or_default();
         let commits = args.base_ref.is_some() || args.bisect.is_some();
         let budget = file.budget.as_deref().map(time).transpose();
         let budget = budget.map_err(|reason| anyhow::anyhow!("budget: {reason}"))?;
-        let mut limits = args.limits.clone();
-        if limits.is_empty() {
-            let of_file = file.limits.into_iter();
-            limits = of_file
-                .map(|(metric, percent)| GateLimit {
-                    metric: metric.to_lowercase(),
-                    percent,
-                })
-                .collect();
-        }
-        if let Some(wrong) = limits
-            .iter()
-            .find(|one| !(0.0..=1_000.0).contains(&one.percent))
-        {
-            bail!("the limit of {} has to be from 0 to 1000 %", wrong.metric);
-        }
         if file
             .rounds
             .is_some_and(|rounds| !(2..=1_000).contains(&rounds))
         {
             bail!("rounds in the plan have to be from 2 to 1000");
-        }
-        // Latency always has one: what takes three times as long must not pass by its memory alone.
-        if !limits.iter().any(|one| one.metric == LATENCY) {
-            limits.insert(0, GateLimit::usual());
         }
         let of_file =
             |typed: &Option<String>, file: &Option<String>| typed.is_none() && file.is_some();
@@ -82,7 +67,7 @@ impl GatePlan {
         };
         let Some(model) = args.model.clone().or(file.model) else {
             bail!(
-                "MODEL is missing: powerband gate resnet50 --base SETUP --new SETUP, or a plan; see powerband gate --help"
+                "MODEL is missing: powerband gate resnet50 --base SETUP --new SETUP, or a plan; there is no {USUAL} here; see powerband gate --help"
             );
         };
         let plan = Self {
@@ -97,7 +82,7 @@ impl GatePlan {
             blocks: args.turns.blocks,
             samples: args.samples.clone().or(file.samples),
             budget: args.budget.or(budget).unwrap_or(USUAL_BUDGET),
-            limits,
+            limits: limits::limits(file.limits, &args.limits)?,
             trust: match (is_of_file, args.allow_commands) {
                 (true, false) => ProgramTrust::File,
                 (true, true) => ProgramTrust::Allowed,
@@ -109,6 +94,12 @@ impl GatePlan {
         if commits && plan.setup.is_none() {
             bail!(
                 "--setup is missing: say what is measured of each commit, for example --setup \"{{dir}}/target/release/run {{model}}\""
+            );
+        }
+        let names_folder = |text: &String| text.contains("{dir}");
+        if commits && !plan.setup.as_ref().is_some_and(names_folder) {
+            bail!(
+                "--setup has no {{dir}}: both commits would be measured in the same files; {{dir}} is the folder of each"
             );
         }
         if !commits && (plan.base.is_none() || plan.new.is_none()) {

@@ -45,6 +45,12 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         hint(ui, app, actions);
         begin(ui, app, actions);
         ui.add_space(space::LARGE);
+        // Who has no session yet looks at somebody's.
+        let is_empty = app.library.is_scanned && app.library.found.is_empty();
+        if is_empty {
+            examples(ui, actions);
+            ui.add_space(space::LARGE);
+        }
         machine(ui, app, actions);
         ui.add_space(space::LARGE);
         engines(ui, app, actions);
@@ -53,8 +59,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         super::home_roofs::show(ui, app, actions);
         ui.add_space(space::LARGE);
         recent(ui, app, actions);
-        ui.add_space(space::LARGE);
-        examples(ui, actions);
+        if !is_empty {
+            ui.add_space(space::LARGE);
+            examples(ui, actions);
+        }
     });
 }
 

@@ -17,6 +17,8 @@ enum CaseResult {
     Passed,
     Failed(String),
     Skipped(String),
+    /// It could not be told at all.
+    Error(String),
 }
 
 /// A case as a test.
@@ -41,8 +43,11 @@ pub fn of_gate(gate: &Gate, sides: &str) -> String {
     let cases = gate.rows.iter().map(|row| {
         let point = row.point.as_ref();
         let reason = row.reason.clone().unwrap_or_default();
-        let change = row.loss_percent.map(signed_percent);
-        let change = change.map_or_else(|| reason.clone(), |change| format!("{change} {reason}"));
+        let sides = row.base.as_deref().zip(row.new.as_deref());
+        let sides = sides.map_or_else(String::new, |(base, new)| format!(": {base}, then {new}"));
+        let change = row.loss_percent.map(signed_percent).unwrap_or_default();
+        let limit = humanize::significant(row.limit_percent, 3);
+        let change = format!("worse by {change}, the limit is {limit} %{sides}");
         TestCase {
             class: None,
             name: point.map_or_else(
@@ -52,7 +57,8 @@ pub fn of_gate(gate: &Gate, sides: &str) -> String {
             seconds: 0.0,
             result: match row.result {
                 GateResult::Passed => CaseResult::Passed,
-                GateResult::Failed => CaseResult::Failed(change.trim().to_owned()),
+                GateResult::Failed => CaseResult::Failed(change),
+                GateResult::Open if row.loss_percent.is_none() => CaseResult::Error(reason),
                 GateResult::Open => CaseResult::Skipped(reason),
             },
             output: None,
@@ -61,6 +67,21 @@ pub fn of_gate(gate: &Gate, sides: &str) -> String {
     suites_text(
         "powerband gate",
         iter::once((sides.to_owned(), cases.collect())),
+    )
+}
+
+/// The document of a gate that could not be measured, with why.
+pub fn of_no_gate(reason: &str) -> String {
+    let case = TestCase {
+        class: None,
+        name: "gate".to_owned(),
+        seconds: 0.0,
+        result: CaseResult::Error(reason.to_owned()),
+        output: None,
+    };
+    suites_text(
+        "powerband gate",
+        iter::once(("gate".to_owned(), vec![case])),
     )
 }
 
@@ -108,10 +129,11 @@ fn suite(text: &mut String, name: &str, cases: &[TestCase]) {
     // Writing into a string cannot fail.
     let _infallible = writeln!(
         text,
-        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"0\">",
+        "  <testsuite name=\"{suite}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" errors=\"{}\">",
         cases.len(),
         count(|fate| matches!(fate, CaseResult::Failed(_))),
         count(|fate| matches!(fate, CaseResult::Skipped(_))),
+        count(|fate| matches!(fate, CaseResult::Error(_))),
     );
     for one in cases {
         case(text, &suite, one);
@@ -140,6 +162,7 @@ fn case(text: &mut String, suite: &str, case: &TestCase) {
         CaseResult::Passed => ("", String::new()),
         CaseResult::Failed(reason) => ("failure", escaped(reason)),
         CaseResult::Skipped(reason) => ("skipped", escaped(reason)),
+        CaseResult::Error(reason) => ("error", escaped(reason)),
     };
     let class = case.class.as_deref().map(escaped);
     let class = class.unwrap_or_else(|| suite.to_owned());

@@ -13,10 +13,15 @@ const MOST_ROWS: usize = 10;
 pub fn headline(gate: &Gate) -> String {
     let count = |wanted| gate.rows.iter().filter(|row| row.result == wanted).count();
     let all = gate.rows.len();
+    let is_unmeasured = |row: &&GateRow| row.loss_percent.is_none();
+    let unmeasured = gate.rows.iter().filter(is_unmeasured).count();
     let (failed, open) = (count(GateResult::Failed), count(GateResult::Open));
     match gate.result {
         GateResult::Failed => {
             format!("Failed: {failed} of {all} got worse by more than the limit.")
+        }
+        GateResult::Open if unmeasured > 0 => {
+            format!("Not measured: {unmeasured} of {all} cannot be held against the limit.")
         }
         GateResult::Open => {
             format!("Not settled: {open} of {all} may be within the limit or beyond it.")
@@ -36,6 +41,7 @@ pub fn sections(gate: &Gate) -> Vec<Vec<Block>> {
         vec![Block::Table(table(gate.rows.iter()))],
         vec![Block::paragraph(headline(gate))],
         Vec::from_iter(Block::list(reasons(&gate.rows))),
+        Vec::from_iter(Block::list(footnotes(&gate.rows))),
     ]
 }
 
@@ -59,6 +65,7 @@ pub fn document(gate: &Gate, session: &Session, footer: &str) -> Document {
     }
     blocks.extend(Block::list(reasons(&gate.rows)));
     blocks.extend(Block::list(&gate.remarks));
+    blocks.extend(Block::list(footnotes(&gate.rows)));
     Document {
         title: headline(gate),
         subtitle: format!(
@@ -76,7 +83,7 @@ fn table<'a>(rows: impl Iterator<Item = &'a GateRow>) -> ReportTable {
     let numbers = [
         ("Base", ""),
         ("New", ""),
-        ("Change", ""),
+        ("Worse by", ""),
         ("Interval", ""),
         ("Limit", ""),
     ];
@@ -138,6 +145,19 @@ fn line(row: &GateRow) -> String {
     let change = row.loss_percent.map(signed_percent);
     let change = change.map_or_else(String::new, |change| format!(", {change}"));
     format!("{}: {}{change}", title(row), row.result.name())
+}
+
+/// How the numbers came about.
+fn footnotes(rows: &[GateRow]) -> Vec<&'static str> {
+    let has_interval = rows.iter().any(|row| row.loss_interval.is_some());
+    let has_kernel = rows.iter().any(|row| row.metric.starts_with("kernel "));
+    let ratio = "Worse by: the geometric mean over the rounds that both sides took turns in; it may differ from the quotient of the two numbers beside it.";
+    let kernel = "A kernel's time is that of a run under the profiler, which slows it down.";
+    let ratio = has_interval.then_some(ratio);
+    ratio
+        .into_iter()
+        .chain(has_kernel.then_some(kernel))
+        .collect()
 }
 
 /// Why rows are open.

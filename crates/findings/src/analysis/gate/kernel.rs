@@ -3,6 +3,8 @@
 //! A profile is one start, and has no rounds. So a kernel is worse where both all its calls and the shortest of them say
 //! so, beyond what one start may differ by from the next; where only one of them does, it is open.
 
+use std::collections::BTreeMap;
+
 use super::super::breakdown::Scope;
 use super::super::case_pair::CasePair;
 use super::super::case_rows::CaseRow;
@@ -15,6 +17,8 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::session::Session;
 
+/// So many kernels are named where one is not there.
+const MOST_NAMED: usize = 8;
 /// What stands before the name.
 const PREFIX: &str = "kernel ";
 
@@ -99,7 +103,10 @@ fn kernel_time(
     let runs = runs.ok_or_else(|| format!("the profile of the {side} counts no runs"))?;
     let totals = totals_of(profile, name);
     if totals.is_empty() {
-        return Err(format!("the {side} has no kernel of that name"));
+        return Err(format!(
+            "the {side} has no kernel of that name; there are {}",
+            largest(profile).join(", ")
+        ));
     }
     let sum = |ns: &dyn Fn(&Total) -> Option<u64>| -> Option<f64> {
         let ns: Option<u64> = totals.iter().map(|total| ns(total)).sum();
@@ -110,6 +117,31 @@ fn kernel_time(
         mean_ns: mean_ns.ok_or_else(|| format!("the profile of the {side} has no times"))?,
         least_ns: sum(&|total| Some(total.min_ns? * total.calls)).filter(|ns| *ns > 0.0),
     })
+}
+
+/// The operators, or the kernels where these are not known, that take most of a profile's time.
+fn largest(profile: &Profile) -> Vec<String> {
+    let scope = Scope::from_profile(profile);
+    let mut times: BTreeMap<String, u64> = BTreeMap::new();
+    for total in profile
+        .totals
+        .iter()
+        .filter(|total| scope.includes(total.kind))
+    {
+        let name = if total.op.is_empty() {
+            KernelName::parse(&total.name).family()
+        } else {
+            total.op.clone()
+        };
+        *times.entry(name.to_lowercase()).or_default() += total.total_ns;
+    }
+    let mut names: Vec<(String, u64)> = times.into_iter().collect();
+    names.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    names
+        .into_iter()
+        .take(MOST_NAMED)
+        .map(|(name, _)| name)
+        .collect()
 }
 
 /// Everything of a profile with that name: by its whole name, without sizes and types, or by its operator.

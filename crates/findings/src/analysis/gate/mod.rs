@@ -5,19 +5,22 @@
 //! no interval.
 
 mod kernel;
+mod limit;
 mod repeated;
 
 use serde::Serialize;
 
+pub use limit::{GateLimit, GateNeeds, LATENCY, PEAK_MEMORY, check_name};
 use repeated::RepeatedMetric;
 
 use super::case_pair::CasePair;
-use super::case_rows;
+use super::case_rows::{self, CaseRow};
 use super::comparison::{self, Better, ComparedMetric, Comparison};
 use super::comparison_warnings;
 use super::metrics::{self, CLOCKS_SAID};
+use super::remarks::flagged_cases;
 use super::side::ComparedSide;
-use super::verdict::{self, LEAST_FLOOR};
+use super::verdict;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::point::Point;
@@ -25,29 +28,12 @@ use powerband_core::domain::quantity::Quantity;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::Estimate;
 
-/// The metric that is held against a limit where none is named.
-pub const LATENCY: &str = "latency";
+/// The flag of a case with few samples.
+const TOO_FEW: &str = "too-few-samples";
+/// Why a metric that usually has an interval has none.
+const ONE_NUMBER: &str = "one start a side, so that it has no interval";
 /// With clocks that differ by more than this, times say nothing of what was changed.
 const CLOCKS_MOST: f64 = 0.03;
-
-/// By how much a metric may get worse.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GateLimit {
-    /// What the metric is called, in lower case: `latency`, `peak memory`.
-    pub metric: String,
-    /// In per cent of what it was.
-    pub percent: f64,
-}
-
-impl GateLimit {
-    /// What holds where nothing is said: nothing below 1 % is called a change.
-    pub fn usual() -> Self {
-        Self {
-            metric: LATENCY.to_owned(),
-            percent: LEAST_FLOOR * 100.0,
-        }
-    }
-}
 
 /// What came of a metric at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -153,7 +139,7 @@ pub fn gate(session: &Session, limits: &[GateLimit]) -> Gate {
     Gate {
         result,
         rows: gate_rows,
-        remarks: remarks(&found.pairs),
+        remarks: remarks(&found.pairs, &rows),
     }
 }
 
@@ -173,29 +159,6 @@ pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
                 None => metric.may_have_estimate(session, keys),
             })
         })
-}
-
-/// What has to be measured besides times for limits to have their numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GateNeeds {
-    pub energy: bool,
-    pub accuracy: bool,
-    pub profile: bool,
-}
-
-impl GateNeeds {
-    /// What these limits need.
-    pub fn of_limits(limits: &[GateLimit]) -> Self {
-        let names = || limits.iter().map(|limit| limit.metric.as_str());
-        let any_of = |known: &[&str]| {
-            names().any(|name| known.iter().any(|known| known.to_lowercase() == name))
-        };
-        Self {
-            energy: any_of(&metrics::OF_ENERGY),
-            accuracy: any_of(&metrics::OF_ACCURACY),
-            profile: names().any(|name| kernel::kernel_name(name).is_some()),
-        }
-    }
 }
 
 /// Every row of a limit: one for each point, or one for the setups as a whole.
@@ -220,11 +183,16 @@ fn rows_of_limit(session: &Session, found: &Comparison, limit: &GateLimit) -> Ve
             let repeated = metric
                 .zip(pair)
                 .and_then(|(metric, pair)| repeated_row(session, metric, (pair, compared), limit));
-            repeated.unwrap_or_else(|| single_row(compared, limit))
+            let single = repeated.is_none() && metric.is_some();
+            let row = repeated.unwrap_or_else(|| single_row(compared, limit));
+            GateRow {
+                reason: row.reason.or_else(|| single.then(|| ONE_NUMBER.to_owned())),
+                ..row
+            }
         })
         .collect();
     if metric.is_some_and(RepeatedMetric::has_every_case) {
-        rows.extend(lone_points(found, limit));
+        rows.extend(unmeasured_points(session, found, limit));
     }
     if rows.is_empty() {
         rows.push(GateRow::unmeasured(limit, None, why_unknown(found, limit)));
@@ -269,7 +237,9 @@ fn repeated_row(
         return None;
     }
     let clocks = clock_difference(pair).filter(|share| share.abs() > CLOCKS_MOST);
+    let early = why_too_early(session);
     let (result, reason) = match (&estimate, clocks) {
+        _ if early.is_some() => (GateResult::Open, early),
         (None, _) => (GateResult::Open, pair.verdict.reason.clone()),
         (Some(_), Some(share)) if metric.follows_clock() => {
             (GateResult::Open, Some(clock_text(share)))
@@ -296,6 +266,12 @@ fn repeated_row(
         reason,
         ..GateRow::of_metric(compared, limit)
     })
+}
+
+/// That the planned rounds were not all measured: the rule allows for no look before.
+fn why_too_early(session: &Session) -> Option<String> {
+    let (rounds, planned) = (session.next_round(), session.plan.measure.rounds);
+    (rounds < planned).then(|| format!("{rounds} of {planned} planned rounds were measured"))
 }
 
 /// Whether the first halves of the visits have another result than the second halves.
@@ -354,16 +330,32 @@ pub fn signed_percent(percent: f64) -> String {
     format!("{sign}{percent:.1} %")
 }
 
-/// Points that one side alone has.
-fn lone_points(found: &Comparison, limit: &GateLimit) -> Vec<GateRow> {
-    let lone = |points: &[Point], side: &str| -> Vec<GateRow> {
-        let reason = format!("the {side} alone was measured");
-        let row = |point: &Point| GateRow::unmeasured(limit, Some(point), reason.clone());
-        points.iter().map(row).collect()
+/// Points that one side lacks, or both, with why.
+fn unmeasured_points(session: &Session, found: &Comparison, limit: &GateLimit) -> Vec<GateRow> {
+    let why = |setup: usize, point: Point| {
+        let case = session.case(CaseKey { setup, point });
+        case.and_then(|case| case.outcome.sentence())
     };
-    let mut rows = lone(&found.only_before, "base");
-    rows.extend(lone(&found.only_after, "new side"));
-    rows
+    let is_measured = |point: &Point| found.pairs.iter().any(|pair| pair.before_point == *point);
+    let points = session
+        .plan
+        .points
+        .iter()
+        .filter(|point| !is_measured(point));
+    let reason = |point: &Point| {
+        let who = if found.only_before.contains(point) {
+            "the base alone was measured"
+        } else if found.only_after.contains(point) {
+            "the new side alone was measured"
+        } else {
+            "neither side was measured"
+        };
+        let why = [0, 1].into_iter().find_map(|setup| why(setup, *point));
+        why.map_or_else(|| who.to_owned(), |why| format!("{who}: {why}"))
+    };
+    points
+        .map(|point| GateRow::unmeasured(limit, Some(point), reason(point)))
+        .collect()
 }
 
 /// Why a metric was not measured; of a name that no comparison has, which ones there are.
@@ -445,10 +437,14 @@ fn clock_text(share: f64) -> String {
 }
 
 /// What to know of the conditions.
-fn remarks(pairs: &[CasePair]) -> Vec<String> {
+fn remarks(pairs: &[CasePair], rows: &[CaseRow]) -> Vec<String> {
     let clocks = pairs.iter().filter_map(clock_remark);
     let lags = pairs.iter().filter_map(comparison_warnings::lag_warning);
-    clocks.chain(lags).collect()
+    let flags = flagged_cases(rows);
+    // How many samples it takes is the gate's affair.
+    let flags = flags.iter().filter(|flag| flag.name != TOO_FEW);
+    let flags = flags.map(|flag| format!("{}.", flag.summary_text()));
+    clocks.chain(lags).chain(flags).collect()
 }
 
 fn clock_remark(pair: &CasePair) -> Option<String> {

@@ -1,7 +1,8 @@
 //! `powerband gate`: two sides in turns until it is settled, of setups, commands and commits, and the search for a commit.
 
+mod commits;
+
 use std::fs;
-use std::path::Path;
 
 use powerband_store::session_file;
 use serde_json::Value;
@@ -200,7 +201,7 @@ fn other_metrics_have_limits_of_their_own() {
         "--limit",
         "Throughput=10",
         "--limit",
-        "peek memory=5",
+        "first run=900",
     ]);
     let run = gate(&home, &words);
     assert_eq!(run.status, Some(1), "{run:#?}");
@@ -210,12 +211,82 @@ fn other_metrics_have_limits_of_their_own() {
         .iter()
         .filter_map(|row| row["result"].as_str())
         .collect();
-    assert_eq!(results, ["passed", "failed", "open"]);
-    let reason = rows[2]["reason"].as_str().expect("a reason");
+    assert_eq!(results, ["passed", "failed", "passed"]);
+}
+
+#[test]
+fn a_side_that_does_not_run_is_an_error_and_no_open_gate() {
+    let home = Home::new();
+    let (junit, markdown) = (home.path("gate.xml"), home.path("gate.md"));
+    let files = ["--junit", junit.to_str().expect("a path")];
+    let mut words = vec!["--base", "fake", "--new", "sh ./nowhere", "--batch", "1"];
+    words.extend(files);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    assert!(run.out.contains("Not measured: 1 of 1"), "{run:#?}");
     assert!(
-        reason.contains("no such metric was measured; there are latency"),
+        run.out.contains("the base alone was measured: "),
+        "{run:#?}"
+    );
+    assert!(!run.err.contains("nothing failed"), "{run:#?}");
+    let written = fs::read_to_string(&junit).expect("a report");
+    assert!(written.contains("skipped=\"0\" errors=\"1\""), "{written}");
+    // What cannot even begin is written down as well.
+    let mut words = vec!["--base", "fake", "--new", "ortt"];
+    words.extend(files);
+    words.extend(["--markdown", markdown.to_str().expect("a path")]);
+    let run = gate(&home, &words);
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    let written = fs::read_to_string(&junit).expect("a report");
+    assert!(
+        written.contains("errors=\"1\"") && written.contains("ortt"),
+        "{written}"
+    );
+    let written = fs::read_to_string(&markdown).expect("a summary");
+    assert!(
+        written.starts_with("# Not measured") && written.contains("ortt"),
+        "{written}"
+    );
+}
+
+#[test]
+fn a_budget_that_is_too_short_for_the_planned_rounds_settles_nothing() {
+    let home = Home::new();
+    let words = [
+        "--base",
+        "sleep 0.02",
+        "--new",
+        "sleep 0.06",
+        "--batch",
+        "1",
+    ];
+    let run = gate(&home, &[&words[..], &["--budget", "1s", "--json"]].concat());
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let row = &json(&run)["gate"]["rows"][0];
+    assert_eq!(row["result"], "open", "{row:#}");
+    let reason = row["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("of 5 planned rounds were measured"),
         "{reason}"
     );
+}
+
+#[test]
+fn what_is_typed_goes_before_the_plan_metric_by_metric() {
+    let home = Home::new();
+    home.write(
+        "powerband.ron",
+        "(model: \"resnet18@cifar\", base: \"fake\", new: \"fake\", batch: \"1\", limits: {\"latency\": 90, \"throughput\": 9})",
+    );
+    let run = home.run(&["gate", "--limit", "throughput=80", "--json"]);
+    let document = json(&run);
+    let rows = document["gate"]["rows"].as_array().expect("rows");
+    let limits: Vec<Option<f64>> = rows
+        .iter()
+        .map(|row| row["limit_percent"].as_f64())
+        .collect();
+    assert_eq!(limits, [Some(90.0), Some(80.0)], "{document:#}");
+    assert!(run.err.contains("The plan is powerband.ron"), "{run:#?}");
 }
 
 #[test]
@@ -250,8 +321,52 @@ fn what_cannot_be_a_gate_is_refused_with_what_to_do() {
         (&["gate", MODEL, "--base-ref", "main"], "--setup is missing"),
         (
             &["gate", MODEL, "--base-ref", "main", "--setup", "x y"],
+            "--setup has no {dir}",
+        ),
+        (
+            &["gate", MODEL, "--base-ref", "main", "--setup", "{dir}/x y"],
             "no repository of git",
         ),
+        (
+            &[
+                "gate",
+                MODEL,
+                "--base",
+                "fake",
+                "--new",
+                "fake",
+                "--limit",
+                "peek memory=5",
+            ],
+            "did you mean peak memory?",
+        ),
+        (
+            &[
+                "gate",
+                MODEL,
+                "--base",
+                "sleep 1",
+                "--new",
+                "sleep 1",
+                "--limit",
+                "peak memory=5",
+            ],
+            "tells no peak memory",
+        ),
+        (
+            &[
+                "gate",
+                MODEL,
+                "--base",
+                "sleep 1",
+                "--new",
+                "sleep 1",
+                "--limit",
+                "kernel conv=5",
+            ],
+            "a kernel cannot have a limit",
+        ),
+        (&["gate", "--plan", "nowhere.ron"], "nowhere.ron: "),
         (&["gate", MODEL, "--base", "ortt", "--new", "ort"], "ortt"),
         (
             &[
@@ -270,219 +385,4 @@ fn what_cannot_be_a_gate_is_refused_with_what_to_do() {
         assert_eq!(run.status, Some(2), "{words:?}: {run:#?}");
         assert!(run.err.contains(said), "{words:?}: {run:#?}");
     }
-}
-
-/// A repository whose program takes as long as its commits say; none of them where git is not here.
-struct Project<'a> {
-    home: &'a Home,
-}
-
-impl Project<'_> {
-    fn begin(home: &Home) -> Option<Project<'_>> {
-        let version = home.command_of(Path::new("git"), &["--version"]).output();
-        support::component(version.ok(), "git (apt-get install git)")?;
-        let project = Project { home };
-        project.git(&["init", "--quiet", "--initial-branch=main", "."]);
-        home.write(".gitignore", "home\ntmp\nrun\n");
-        Some(project)
-    }
-
-    fn git(&self, words: &[&str]) -> String {
-        let mut command = self.home.command_of(Path::new("git"), words);
-        for side in ["AUTHOR", "COMMITTER"] {
-            command
-                .env(format!("GIT_{side}_NAME"), "A tester")
-                .env(format!("GIT_{side}_EMAIL"), "tester@example.com");
-        }
-        let run = ProgramRun::from_output(&command.output().expect("git starts"));
-        assert_eq!(run.status, Some(0), "{words:?}: {run:#?}");
-        run.out.trim().to_owned()
-    }
-
-    /// A commit whose program sleeps so many milliseconds; one without does not build.
-    fn commit(&self, subject: &str, ms: Option<u32>) -> String {
-        let build = match ms {
-            Some(ms) => format!("#!/bin/sh\nprintf 'sleep 0.{ms:03}\\n' > run\n# {subject}\n"),
-            None => format!("#!/bin/sh\necho 'run.c:1: error: {subject}' >&2\nexit 1\n"),
-        };
-        self.home.write("build.sh", build);
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message", subject]);
-        self.git(&["rev-parse", "HEAD"])
-    }
-
-    fn worktrees(&self) -> usize {
-        self.git(&["worktree", "list"]).lines().count()
-    }
-}
-
-const COMMITS: [&str; 8] = [
-    "--build",
-    "sh build.sh",
-    "--setup",
-    "sh {dir}/run",
-    "--spacing",
-    "0s",
-    "--batch",
-    "1",
-];
-
-#[test]
-fn two_commits_are_built_apart_and_measured_in_turns() {
-    let home = Home::new();
-    let Some(project) = Project::begin(&home) else {
-        return;
-    };
-    project.commit("begin", Some(20));
-    project.commit("a change", Some(20));
-    project.git(&["tag", "v1"]);
-    project.commit("a slower one", Some(30));
-    home.write("build.sh", "exit 9\n");
-    let mut words = vec!["gate", MODEL, "--base-ref", "v1"];
-    words.extend(COMMITS);
-    // As a hook of git starts it.
-    let repository = home.path(".git");
-    let run = home.run_with(
-        &words,
-        &[("GIT_DIR", &repository), ("GIT_WORK_TREE", &home.path(""))],
-    );
-    assert_eq!(run.status, Some(1), "{run:#?}");
-    assert_eq!(project.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
-    let mut words = words.split_off(2);
-    assert!(
-        run.err
-            .contains("changed files of the work tree are in no commit"),
-        "{run:#?}"
-    );
-    assert!(run.err.contains("(a slower one)"), "{run:#?}");
-    let kept = fs::read_to_string(home.path("build.sh")).expect("a file");
-    assert_eq!(kept, "exit 9\n", "the work tree is as it was");
-    assert!(!home.path("run").exists() && project.worktrees() == 1);
-    words.extend(["--new-ref", "v1~1", "--limit", "latency=10"]);
-    let run = gate(&home, &words);
-    assert_eq!(run.status, Some(0), "{run:#?}");
-    project.commit("a slip", None);
-    let mut words = vec!["--base-ref", "v1"];
-    words.extend(COMMITS);
-    let run = gate(&home, &words);
-    assert_eq!(run.status, Some(2), "{run:#?}");
-    assert!(
-        run.err.contains("cannot be built") && run.err.contains("run.c:1: error"),
-        "{run:#?}"
-    );
-    let mut words = vec!["--base-ref", "nowhere"];
-    words.extend(COMMITS);
-    let run = gate(&home, &words);
-    assert_eq!(run.status, Some(2), "{run:#?}");
-    assert!(run.err.contains("there is no commit nowhere"), "{run:#?}");
-    assert_eq!(project.worktrees(), 1);
-}
-
-#[test]
-fn the_commit_that_made_it_slower_is_found() {
-    let home = Home::new();
-    let Some(project) = Project::begin(&home) else {
-        return;
-    };
-    let first = project.commit("begin", Some(20));
-    let mut slower = String::new();
-    for number in 1..=9 {
-        let ms = match number {
-            4 => None,
-            ..=5 => Some(20),
-            _ => Some(30),
-        };
-        let hash = project.commit(&format!("change {number}"), ms);
-        if number == 6 {
-            slower = hash;
-        }
-    }
-    let range = format!("{first}..main");
-    let mut words = vec![
-        "--bisect",
-        range.as_str(),
-        "--limit",
-        "latency=10",
-        "--json",
-    ];
-    words.extend(COMMITS);
-    let run = gate(&home, &words);
-    assert_eq!(run.status, Some(1), "{run:#?}");
-    let document = json(&run);
-    let found = document["commits"].as_array().expect("commits");
-    assert_eq!(found.len(), 1, "{run:#?}");
-    assert_eq!(found[0]["hash"], slower.as_str(), "{run:#?}");
-    assert_eq!(project.worktrees(), 1);
-}
-
-#[test]
-fn git_bisect_run_passes_over_what_cannot_be_judged() {
-    let home = Home::new();
-    let Some(project) = Project::begin(&home) else {
-        return;
-    };
-    let first = project.commit("begin", Some(20));
-    let slip = project.commit("a slip", None);
-    project.commit("a change", Some(20));
-    let slower = project.commit("a slower one", Some(40));
-    project.commit("the end", Some(40));
-    let mut words = vec!["gate", MODEL, "--base-ref", &first, "--git-bisect"];
-    words.extend(COMMITS);
-    // Two that are alike are within it, and twice the time is beyond.
-    words.extend(["--limit", "latency=40"]);
-    let run = home.run(&[&words[..], &["--new-ref", &slip]].concat());
-    assert_eq!(run.status, Some(125), "{run:#?}");
-    assert!(run.err.contains("This commit cannot be judged"), "{run:#?}");
-    // A search ends where no commit can be judged.
-    let mut hopeless = words.clone();
-    hopeless[3] = &slip;
-    let run = home.run(&hopeless);
-    assert_eq!(run.status, Some(128), "{run:#?}");
-    project.git(&["bisect", "start", "main", &first]);
-    let program = ["bisect", "run", env!("CARGO_BIN_EXE_powerband")];
-    let said = project.git(&[&program[..], &words].concat());
-    let found = format!("{slower} is the first ");
-    assert!(said.contains(&found), "{said}");
-}
-
-/// The text of a fenced block of a page, in a language.
-fn block(page: &str, language: &str) -> String {
-    let begin = format!("```{language}\n");
-    let (_, rest) = page.split_once(&begin).expect("a block");
-    rest.split("```").next().unwrap_or_default().to_owned()
-}
-
-#[test]
-fn the_workflow_of_the_guide_is_a_gate_of_its_plan() {
-    let home = Home::new();
-    let Some(project) = Project::begin(&home) else {
-        return;
-    };
-    let page = include_str!("../../docs/gate.md");
-    // The plan and the workflow as they stand there, with this project's program in their place.
-    let plan = block(page, "ron")
-        .replace("resnet50", MODEL)
-        .replace("{dir}/target/release/run {model}", "sh {dir}/run")
-        .replace("cargo build --release", "sh build.sh")
-        .replace("\"1,8\"", "\"1\"")
-        .replace("5min", "1min");
-    home.write("powerband.ron", plan);
-    project.commit("begin", Some(20));
-    project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
-    project.commit("a slower one", Some(30));
-    let workflow = block(page, "yaml");
-    let (_, line) = workflow.split_once("powerband gate").expect("a gate");
-    let line = format!("exec \"$POWERBAND\" gate{line}").replace('\n', " ");
-    let line = line.replace("--wait-idle 2min", "--wait-idle 1s");
-    let summary = home.path("summary.md");
-    let run = home
-        .command_of(Path::new("sh"), &["-c", &line])
-        .env("POWERBAND", env!("CARGO_BIN_EXE_powerband"))
-        .env("GITHUB_STEP_SUMMARY", &summary)
-        .output();
-    let run = ProgramRun::from_output(&run.expect("a shell"));
-    assert_eq!(run.status, Some(1), "{run:#?}");
-    let summary = fs::read_to_string(summary).expect("a summary");
-    assert!(summary.starts_with("# Failed: 2 of 2"), "{summary}");
-    assert!(home.path("gate.xml").is_file());
 }
