@@ -207,7 +207,7 @@ mod tests {
         let level = |mark: &Mark| matches!(mark, Mark::Level { y: 1.0, .. });
         assert!(spec.marks.iter().any(level));
         let ticks: Vec<&str> = spec.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
-        assert_eq!(ticks, ["1", "2", "3"]);
+        assert_eq!(ticks, ["1 torch:cpu", "2 torch:…ompile", "3 ort:cpu"]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ use powerband_core::stats::ratio::Estimate;
 /// The flag of a case with few samples.
 const TOO_FEW: &str = "too-few-samples";
 /// Why a metric that usually has an interval has none.
-const ONE_NUMBER: &str = "one start a side, so that it has no interval";
+const ONE_NUMBER: &str = "too few starts have it for an interval, so that it is one number a side";
 /// With clocks that differ by more than this, times say nothing of what was changed.
 const CLOCKS_MOST: f64 = 0.03;
 
@@ -155,6 +155,8 @@ pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
         && limits.iter().any(|limit| {
             let metric = RepeatedMetric::from_name(&limit.metric);
             metric.is_some_and(|metric| match metric.estimate(session, keys) {
+                // Which starts tell it depends on the order of the points, so that none is waited for.
+                Some(estimate) if metric.is_one_number(&estimate) => false,
                 Some(estimate) => result_of(&estimate, metric, limit) == GateResult::Open,
                 None => metric.may_have_estimate(session, keys),
             })
@@ -233,7 +235,11 @@ fn repeated_row(
     let estimate = metric
         .estimate(session, keys)
         .filter(|_| pair.ratio.is_some());
-    if estimate.is_none() && !metric.has_every_case() {
+    if !metric.has_every_case()
+        && estimate
+            .as_ref()
+            .is_none_or(|one| metric.is_one_number(one))
+    {
         return None;
     }
     let clocks = clock_difference(pair).filter(|share| share.abs() > CLOCKS_MOST);

@@ -45,6 +45,11 @@ impl RepeatedMetric {
         matches!(self, Self::Latency | Self::Throughput)
     }
 
+    /// Whether too few starts tell it, as of memory those do in which no larger batch was opened before.
+    pub(super) fn is_one_number(self, estimate: &Estimate) -> bool {
+        self == Self::PeakMemory && !estimate.interval().tells_of(estimate.ratio())
+    }
+
     /// Whether another clock makes it another one, whatever was changed.
     pub(super) fn follows_clock(self) -> bool {
         self != Self::PeakMemory

@@ -472,7 +472,10 @@ mod tests {
         let rates = map(&mapped(&rows), &sides, MapQuantity::Throughput, &options);
         let rate = rates.panels[0].cells[2].value().unwrap();
         assert!((rate - 250.0).abs() < 0.1, "{rate}");
+        let best = map(&mapped(&rows), &sides, MapQuantity::Efficiency, &options);
+        assert_eq!(best.panels[0].cells[1].value(), Some(100.0));
         // Twice the batch in twice the time: half of what would be perfect.
+        options.efficiency = Efficiency::Scaling;
         let scaling = map(&mapped(&rows), &sides, MapQuantity::Efficiency, &options);
         let share = scaling.panels[0].cells[1].value().unwrap();
         assert!((share - 50.0).abs() < 0.1, "{share}");
