@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::args::HistoryArgs;
 use super::{Context, REGRESSION, TROUBLE, output};
 use powerband_core::base::humanize;
+use powerband_core::base::parallel::{all_threads, map_on_threads};
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::{self, CaseRow};
@@ -33,7 +34,7 @@ pub(super) fn run(context: &Context, args: &HistoryArgs) -> anyhow::Result<ExitC
     };
     let mut sessions = vec![given];
     sessions.extend(others(context, &args.session, &args.among)?);
-    let rows: Vec<Vec<CaseRow>> = sessions.iter().map(case_rows::case_rows).collect();
+    let rows: Vec<Vec<CaseRow>> = map_on_threads(&sessions, all_threads(), case_rows::case_rows);
     let pairs: Vec<(&Session, &[CaseRow])> = sessions
         .iter()
         .zip(rows.iter().map(Vec::as_slice))
@@ -114,12 +115,13 @@ pub(super) fn others(
     let itself = std::fs::canonicalize(itself)?;
     paths.retain(|path| std::fs::canonicalize(path).ok().as_ref() != Some(&itself));
     let mut sessions = Vec::new();
-    for path in paths {
-        match session_file::read(&path) {
+    let read = map_on_threads(&paths, all_threads(), |path| session_file::read(path));
+    for (path, read) in paths.iter().zip(read) {
+        match read {
             Ok(opened) => sessions.push(opened.session),
             // One broken file must not hide the rest; one that was named is an error.
-            Err(error) if among.contains(&path) => return Err(error.into()),
-            Err(error) => output::note(&format!("{} is skipped: {error}", shown(&path))),
+            Err(error) if among.contains(path) => return Err(error.into()),
+            Err(error) => output::note(&format!("{} is skipped: {error}", shown(path))),
         }
     }
     Ok(sessions)

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread;
 
 use super::{Followed, FollowedCases, Following, Read, ReadFiles, SingleCaseSession};
+use powerband_core::base::parallel::map_on_threads;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -94,7 +94,7 @@ pub(crate) fn follow_all(search: &CaseSearch, known: &ReadFiles) -> FollowedCase
         .iter()
         .map(|(open, _)| Arc::new(with_all_cases(open)));
     let files = files(search, &session.model.name, None);
-    let results = read_each(&files, search.n_threads, |(path, stamp)| {
+    let results = map_on_threads(&files, search.n_threads, |(path, stamp)| {
         let known = known.get(path);
         if let Some(known) = known.filter(|(then, _)| then == stamp) {
             return Ok((path.clone(), known.clone()));
@@ -205,44 +205,13 @@ fn read_files(
         Ok((path.clone(), (*stamp, needed)))
     };
     let mut troubles = Vec::new();
-    for result in read_each(&unread, n_threads, |file| open(file)) {
+    for result in map_on_threads(&unread, n_threads, |file| open(file)) {
         match result {
             Ok((path, needed)) => drop(read.files.insert(path, needed)),
             Err(reason) => troubles.push(reason),
         }
     }
     (read, troubles)
-}
-
-/// Reads files on several threads; the results in their order.
-fn read_each<File: Sync, T: Send>(
-    files: &[File],
-    n_threads: usize,
-    open: impl Fn(&File) -> T + Sync,
-) -> Vec<T> {
-    let part = files.len().div_ceil(n_threads).max(1);
-    let open = &open;
-    thread::scope(|scope| {
-        let mut parts = files.chunks(part);
-        let first = parts.next().unwrap_or_default();
-        let others: Vec<_> = parts
-            .map(|part| {
-                let work = move || part.iter().map(open).collect::<Vec<_>>();
-                let named = thread::Builder::new().name("history".to_owned());
-                (part, named.spawn_scoped(scope, work))
-            })
-            .collect();
-        let mut results: Vec<_> = first.iter().map(open).collect();
-        for (part, other) in others {
-            match other.map(thread::ScopedJoinHandle::join) {
-                Ok(Ok(found)) => results.extend(found),
-                // A panic goes on in this thread, whose owner reports it.
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(_no_thread) => results.extend(part.iter().map(open)),
-            }
-        }
-        results
-    })
 }
 
 fn narrowed(case: &history::FollowedCase, session: &Session) -> SingleCaseSession {

@@ -8,6 +8,7 @@ pub mod environment_roots;
 pub mod fonts;
 pub mod humanize;
 pub mod near_miss;
+pub mod parallel;
 pub mod paths;
 pub mod plain_text;
 pub mod process_spec;
