@@ -67,7 +67,7 @@ pub(crate) struct GateArgs {
     /// Of limits of same choice, worst cosine and top-1: inputs of your own, as bench has them [default: made-up ones].
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,
-    /// How long measuring may take, as in 90s; builds, starts and a profile come besides [default: 5min].
+    /// How long measuring may take, as in 90s; builds, a profile and comparing outputs come besides [default: 5min].
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
     /// What is not said here is read from this file [default: powerband.ron, where it is there].

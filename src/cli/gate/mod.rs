@@ -66,9 +66,12 @@ struct Arm {
 
 /// Measures both sides and says what came of it.
 pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
-    let answered = measured_and_answered(context, args);
-    if let Err(error) = &answered {
-        write_why_not(args, &whole_reason(error))?;
+    let mut is_measured = false;
+    let answered = measured_and_answered(context, args, &mut is_measured);
+    if let Err(error) = &answered
+        && !is_measured
+    {
+        write_why_not(args, &whole_reason(error));
     }
     match answered {
         // What no other commit mends makes git stop.
@@ -88,14 +91,19 @@ pub(super) fn run(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode
 }
 
 /// Writes down for others why there is no gate.
-fn write_why_not(args: &GateArgs, reason: &str) -> anyhow::Result<()> {
-    if let Some(path) = &args.junit {
-        write_junit(path, &junit::of_no_gate(reason))?;
+fn write_why_not(args: &GateArgs, reason: &str) {
+    let junit = args.junit.as_deref();
+    let junit = junit.map(|path| write_junit(path, &junit::of_no_gate(reason)));
+    let markdown = args.markdown.as_deref();
+    let markdown = markdown.map(|path| append(path, &format!("# Not measured\n\n{reason}\n")));
+    // The reason itself is what ends the program.
+    for error in [junit, markdown]
+        .into_iter()
+        .flatten()
+        .filter_map(Result::err)
+    {
+        output::note(&whole_reason(&error));
     }
-    if let Some(path) = &args.markdown {
-        append(path, &format!("# Not measured\n\n{reason}\n"))?;
-    }
-    Ok(())
 }
 
 fn write_junit(path: &Path, document: &str) -> anyhow::Result<()> {
@@ -103,7 +111,12 @@ fn write_junit(path: &Path, document: &str) -> anyhow::Result<()> {
         .with_context(|| format!("the report cannot be written to {}", path.display()))
 }
 
-fn measured_and_answered(context: &Context, args: &GateArgs) -> anyhow::Result<ExitCode> {
+/// Measures and answers; `is_measured` becomes true before the answer, which writes the files itself.
+fn measured_and_answered(
+    context: &Context,
+    args: &GateArgs,
+    is_measured: &mut bool,
+) -> anyhow::Result<ExitCode> {
     let plan = GatePlan::from_args(args)?;
     if let Some(range) = &args.bisect {
         return bisect::run(context, args, &plan, range);
@@ -124,6 +137,7 @@ fn measured_and_answered(context: &Context, args: &GateArgs) -> anyhow::Result<E
     };
     idle::wait_if_asked(args.turns.wait_idle)?;
     let (measured, found) = measured(context, &plan, arms, &target)?;
+    *is_measured = true;
     answer(args, &plan, &measured, &found)
 }
 
@@ -135,6 +149,10 @@ fn of_commits(
     new: &str,
 ) -> anyhow::Result<[Arm; 2]> {
     check_build(plan)?;
+    limits::check_side(
+        &plan.limits,
+        &arm(plan.setup.as_deref().unwrap_or_default(), "")?,
+    )?;
     let commits = (repository.commit(base)?, repository.commit(new)?);
     if commits.0 == commits.1 {
         bail!(
@@ -229,7 +247,9 @@ fn measured(
         label: Some(arm.label.clone()),
         colour: None,
     });
-    limits::check_sides(&plan.limits, &arms)?;
+    for arm in &arms {
+        limits::check_side(&plan.limits, arm)?;
+    }
     let commit = arms[1].commit.clone();
     let needs = GateNeeds::of_limits(&plan.limits);
     let request = RunRequest {
@@ -306,7 +326,7 @@ fn answer(
     } else if gate.result == GateResult::Open && is_whole(measured, gate) {
         output::note("Not settled, so nothing failed.");
         // Where most of the time is left, it was not time that was missing.
-        if session.elapsed_ns as f64 / 1e9 > MOST_USED * plan.budget.as_secs_f64() {
+        if rounds_ended_s(session) > MOST_USED * plan.budget.as_secs_f64() {
             output::note("The budget is used up; --budget gives rounds more time.");
         }
     }
@@ -327,6 +347,13 @@ fn is_whole(measured: &FinishedRun, gate: &Gate) -> bool {
     let is_short = cases.any(|case| fell_short(&case.outcome));
     let is_unknown = gate.rows.iter().any(|row| row.loss_percent.is_none());
     !(measured.cancelled || is_short || is_unknown || gate.rows.is_empty())
+}
+
+/// When the last round ended, in seconds: what comes after is not of the budget.
+fn rounds_ended_s(session: &Session) -> f64 {
+    let rounds = session.cases.iter().flat_map(|case| &case.rounds);
+    let ends = rounds.map(|round| round.started_ns + round.spent_ns);
+    ends.max().unwrap_or_default() as f64 / 1e9
 }
 
 /// What was measured, without starts and waits.

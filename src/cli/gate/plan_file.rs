@@ -43,12 +43,17 @@ impl GatePlan {
     /// What the arguments say, and the file where they do not.
     pub(super) fn from_args(args: &GateArgs) -> anyhow::Result<Self> {
         let usual = Path::new(USUAL);
-        let file = args.plan.as_deref();
-        let file = file.or_else(|| usual.exists().then_some(usual));
-        if let Some(path) = file {
+        let path = args.plan.as_deref();
+        let path = path.or_else(|| usual.exists().then_some(usual));
+        if let Some(path) = path {
             output::note(&format!("The plan is {}", path.display()));
         }
-        let file = file.map(gate_plan::read).transpose()?.unwrap_or_default();
+        let file = path.map(gate_plan::read).transpose()?.unwrap_or_default();
+        // What a plan names lies beside it.
+        let folder = path.and_then(Path::parent);
+        let samples = file.samples.as_ref();
+        let samples = samples
+            .map(|samples| folder.map_or_else(|| samples.clone(), |folder| folder.join(samples)));
         let commits = args.base_ref.is_some() || args.bisect.is_some();
         let budget = file.budget.as_deref().map(time).transpose();
         let budget = budget.map_err(|reason| anyhow::anyhow!("budget: {reason}"))?;
@@ -80,7 +85,7 @@ impl GatePlan {
             rounds: args.rounds.or(file.rounds),
             spacing: args.turns.spacing,
             blocks: args.turns.blocks,
-            samples: args.samples.clone().or(file.samples),
+            samples: args.samples.clone().or(samples),
             budget: args.budget.or(budget).unwrap_or(USUAL_BUDGET),
             limits: limits::limits(file.limits, &args.limits)?,
             trust: match (is_of_file, args.allow_commands) {

@@ -6,6 +6,7 @@ use super::generation::Generation;
 use super::outcome::Outcome;
 use super::point::Point;
 use super::reported::Stated;
+use super::setup_report::SetupReport;
 
 /// Which case: a setup by its place in the plan, and a point of the sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -95,6 +96,16 @@ pub struct CaseStart {
 }
 
 impl CaseStart {
+    /// What the first start cost.
+    pub fn of_first(report: &SetupReport, opening: &CaseOpening) -> Self {
+        Self {
+            load_ns: report.load_ns,
+            open_ns: opening.open_ns,
+            first_run_ns: opening.first_run_ns,
+            peak_bytes: opening.peak_bytes,
+        }
+    }
+
     /// Everything from the loaded library to the end of the first run: the set-up time, in nanoseconds.
     pub fn set_up_ns(&self) -> u64 {
         self.load_ns + self.open_ns + self.first_run_ns

@@ -3,14 +3,14 @@
 use super::case_pair::CasePair;
 use super::case_rows::CaseRow;
 use super::verdict::Call;
-use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::case::{CaseKey, CaseStart};
 use powerband_core::domain::session::Session;
 
 /// Loading and compiling the model, preparing the case and its first run, in nanoseconds.
 pub(super) fn preparation_ns(session: &Session, case: CaseKey) -> Option<f64> {
     let report = session.reports.get(case.setup)?.as_ref()?;
     let opening = session.case(case)?.opening.as_ref()?;
-    Some((report.load_ns + opening.open_ns + opening.first_run_ns) as f64)
+    Some(CaseStart::of_first(report, opening).set_up_ns() as f64)
 }
 
 /// Runs after which faster runs have made up for a longer set-up; nothing where it takes no longer, or

@@ -40,7 +40,8 @@ pub fn document(comparisons: &[Comparison], percent: f64) -> String {
 
 /// The document of a gate, whose sides are called so.
 pub fn of_gate(gate: &Gate, sides: &str) -> String {
-    let cases = gate.rows.iter().map(|row| {
+    let remarks = (!gate.remarks.is_empty()).then(|| gate.remarks.join("\n"));
+    let cases = gate.rows.iter().enumerate().map(|(place, row)| {
         let point = row.point.as_ref();
         let reason = row.reason.clone().unwrap_or_default();
         let sides = row.base.as_deref().zip(row.new.as_deref());
@@ -61,7 +62,8 @@ pub fn of_gate(gate: &Gate, sides: &str) -> String {
                 GateResult::Open if row.loss_percent.is_none() => CaseResult::Error(reason),
                 GateResult::Open => CaseResult::Skipped(reason),
             },
-            output: None,
+            // They are of the gate, which has no room of its own for them.
+            output: remarks.clone().filter(|_| place == 0),
         }
     });
     suites_text(

@@ -1,7 +1,7 @@
 //! A gate: what was held against which limit, and what came of it.
 
 use super::document::{Block, Document, NoteLevel, ReportCell, ReportTable};
-use crate::analysis::gate::{Gate, GateResult, GateRow, signed_percent};
+use crate::analysis::gate::{Gate, GateResult, GateRow, is_kernel, signed_percent};
 use crate::tables::cell::Tone;
 use powerband_core::base::humanize;
 use powerband_core::domain::session::Session;
@@ -150,7 +150,7 @@ fn line(row: &GateRow) -> String {
 /// How the numbers came about.
 fn footnotes(rows: &[GateRow]) -> Vec<&'static str> {
     let has_interval = rows.iter().any(|row| row.loss_interval.is_some());
-    let has_kernel = rows.iter().any(|row| row.metric.starts_with("kernel "));
+    let has_kernel = rows.iter().any(|row| is_kernel(&row.metric));
     let ratio = "Worse by: the geometric mean over the rounds that both sides took turns in; it may differ from the quotient of the two numbers beside it.";
     let kernel = "A kernel's time is that of a run under the profiler, which slows it down.";
     let ratio = has_interval.then_some(ratio);
@@ -160,7 +160,7 @@ fn footnotes(rows: &[GateRow]) -> Vec<&'static str> {
         .collect()
 }
 
-/// Why rows are open.
+/// Why rows are open, or what to know of their numbers.
 fn reasons(rows: &[GateRow]) -> Vec<String> {
     let reasons = rows.iter().filter_map(|row| {
         let reason = row.reason.as_ref()?;

@@ -27,6 +27,11 @@ pub(super) fn kernel_name(metric: &str) -> Option<&str> {
     metric.strip_prefix(PREFIX).map(str::trim)
 }
 
+/// Whether a limit names a kernel.
+pub fn is_kernel(metric: &str) -> bool {
+    kernel_name(metric).is_some()
+}
+
 /// What a kernel took in a run, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct KernelTime {

@@ -10,6 +10,7 @@ mod repeated;
 
 use serde::Serialize;
 
+pub use kernel::is_kernel;
 pub use limit::{GateLimit, GateNeeds, LATENCY, PEAK_MEMORY, check_name};
 use repeated::RepeatedMetric;
 
@@ -154,6 +155,7 @@ pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
     keys.iter().all(is_measured)
         && limits.iter().any(|limit| {
             let metric = RepeatedMetric::from_name(&limit.metric);
+            let metric = metric.filter(|metric| metric.is_told_at(session, case.point));
             metric.is_some_and(|metric| match metric.estimate(session, keys) {
                 // Which starts tell it depends on the order of the points, so that none is waited for.
                 Some(estimate) if metric.is_one_number(&estimate) => false,
@@ -168,7 +170,10 @@ fn rows_of_limit(session: &Session, found: &Comparison, limit: &GateLimit) -> Ve
     if let Some(name) = kernel::kernel_name(&limit.metric) {
         let rows = found.pairs.iter();
         return rows
-            .map(|pair| kernel::kernel_row(session, pair, limit, name))
+            .map(|pair| {
+                let row = kernel::kernel_row(session, pair, limit, name);
+                open_if_early(session, Some(pair), row)
+            })
             .collect();
     }
     let metric = RepeatedMetric::from_name(&limit.metric);
@@ -178,19 +183,10 @@ fn rows_of_limit(session: &Session, found: &Comparison, limit: &GateLimit) -> Ve
         .iter()
         .filter(is_meant)
         .map(|compared| {
-            let pair = found
-                .pairs
-                .iter()
-                .find(|pair| Some(pair.before_point) == compared.point);
-            let repeated = metric
-                .zip(pair)
-                .and_then(|(metric, pair)| repeated_row(session, metric, (pair, compared), limit));
-            let single = repeated.is_none() && metric.is_some();
-            let row = repeated.unwrap_or_else(|| single_row(compared, limit));
-            GateRow {
-                reason: row.reason.or_else(|| single.then(|| ONE_NUMBER.to_owned())),
-                ..row
-            }
+            let is_own = |pair: &&CasePair| Some(pair.before_point) == compared.point;
+            let pair = found.pairs.iter().find(is_own);
+            let row = row_of_metric(session, metric.zip(pair), compared, limit);
+            open_if_early(session, pair.or_else(|| found.pairs.first()), row)
         })
         .collect();
     if metric.is_some_and(RepeatedMetric::has_every_case) {
@@ -200,6 +196,55 @@ fn rows_of_limit(session: &Session, found: &Comparison, limit: &GateLimit) -> Ve
         rows.push(GateRow::unmeasured(limit, None, why_unknown(found, limit)));
     }
     rows
+}
+
+/// The row of a metric: with an interval where it has numbers enough for one, else one number a side.
+fn row_of_metric(
+    session: &Session,
+    repeated: Option<(RepeatedMetric, &CasePair)>,
+    compared: &ComparedMetric,
+    limit: &GateLimit,
+) -> GateRow {
+    let Some((metric, pair)) = repeated else {
+        return single_row(compared, limit);
+    };
+    // What must not be compared has its numbers side by side, and its note says why.
+    let may_compare = compared.gain.is_some() || metric.has_every_case();
+    let repeated = repeated_row(session, metric, (pair, compared), limit);
+    repeated.filter(|_| may_compare).unwrap_or_else(|| {
+        let row = single_row(compared, limit);
+        let is_short = may_compare && metric.has_numbers(session, keys_of(pair));
+        GateRow {
+            reason: row
+                .reason
+                .or_else(|| is_short.then(|| ONE_NUMBER.to_owned())),
+            ..row
+        }
+    })
+}
+
+/// A row of cases whose planned rounds were not all measured is open: the rule allows for no look before.
+fn open_if_early(session: &Session, pair: Option<&CasePair>, row: GateRow) -> GateRow {
+    let planned = session.plan.measure.rounds as usize;
+    let rounds = pair.map_or(planned, |pair| pair.before.rounds.min(pair.after.rounds));
+    if rounds >= planned {
+        return row;
+    }
+    GateRow {
+        result: GateResult::Open,
+        reason: Some(format!(
+            "{rounds} of {planned} planned rounds were measured"
+        )),
+        ..row
+    }
+}
+
+/// The two cases of a pair.
+fn keys_of(pair: &CasePair) -> [CaseKey; 2] {
+    [&pair.before, &pair.after].map(|row| CaseKey {
+        setup: row.setup,
+        point: row.point,
+    })
 }
 
 /// The loss of an estimate, as shares of the base: what it may be at least and at most.
@@ -227,10 +272,7 @@ fn repeated_row(
     (pair, compared): (&CasePair, &ComparedMetric),
     limit: &GateLimit,
 ) -> Option<GateRow> {
-    let keys = [&pair.before, &pair.after].map(|row| CaseKey {
-        setup: row.setup,
-        point: row.point,
-    });
+    let keys = keys_of(pair);
     // Cases that must not be compared have no estimate.
     let estimate = metric
         .estimate(session, keys)
@@ -243,9 +285,7 @@ fn repeated_row(
         return None;
     }
     let clocks = clock_difference(pair).filter(|share| share.abs() > CLOCKS_MOST);
-    let early = why_too_early(session);
     let (result, reason) = match (&estimate, clocks) {
-        _ if early.is_some() => (GateResult::Open, early),
         (None, _) => (GateResult::Open, pair.verdict.reason.clone()),
         (Some(_), Some(share)) if metric.follows_clock() => {
             (GateResult::Open, Some(clock_text(share)))
@@ -272,12 +312,6 @@ fn repeated_row(
         reason,
         ..GateRow::of_metric(compared, limit)
     })
-}
-
-/// That the planned rounds were not all measured: the rule allows for no look before.
-fn why_too_early(session: &Session) -> Option<String> {
-    let (rounds, planned) = (session.next_round(), session.plan.measure.rounds);
-    (rounds < planned).then(|| format!("{rounds} of {planned} planned rounds were measured"))
 }
 
 /// Whether the first halves of the visits have another result than the second halves.
@@ -366,6 +400,12 @@ fn unmeasured_points(session: &Session, found: &Comparison, limit: &GateLimit) -
 
 /// Why a metric was not measured; of a name that no comparison has, which ones there are.
 fn why_unknown(found: &Comparison, limit: &GateLimit) -> String {
+    let is_of_outputs = metrics::OF_ACCURACY
+        .iter()
+        .any(|name| name.to_lowercase() == limit.metric);
+    if is_of_outputs {
+        return "the outputs of both sides were not compared".to_owned();
+    }
     let is_of_energy = metrics::OF_ENERGY
         .iter()
         .any(|name| name.to_lowercase() == limit.metric);

@@ -6,6 +6,7 @@ use super::super::memory::{self, MemoryKind};
 use super::super::side;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey, CaseStart};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::ratio::{Estimate, RoundSamples};
 use powerband_core::stats::summary::median;
@@ -84,20 +85,30 @@ impl RepeatedMetric {
         case_pair::interleaved_estimate(session, &before?, &after?)
     }
 
+    /// Whether a comparison has it at a point of the plan: the set-up is told at the smallest one.
+    pub(super) fn is_told_at(self, session: &Session, point: Point) -> bool {
+        self != Self::SetUpTime || session.plan.points.iter().min() == Some(&point)
+    }
+
+    /// Whether both sides have numbers of their starts or rounds, however few.
+    pub(super) fn has_numbers(self, session: &Session, keys: [CaseKey; 2]) -> bool {
+        keys.iter().all(|key| {
+            let visits = session
+                .case(*key)
+                .and_then(|case| self.visits(session, case));
+            visits.is_some_and(|visits| !visits.is_empty())
+        })
+    }
+
     /// Whether more rounds may bring numbers enough.
     pub(super) fn may_have_estimate(self, session: &Session, keys: [CaseKey; 2]) -> bool {
         if self.has_every_case() {
             return true;
         }
-        // Starts are not added where rounds share one.
+        // Where the planned rounds share a start, the numbers of a second one are not waited for.
         let is_added =
             |key: &CaseKey| self == Self::EnergyPerItem || session.starts_of(key.setup) > 1;
-        keys.iter().all(|key| {
-            let visits = session
-                .case(*key)
-                .and_then(|case| self.visits(session, case));
-            is_added(key) && visits.is_some_and(|visits| !visits.is_empty())
-        })
+        keys.iter().all(is_added) && self.has_numbers(session, keys)
     }
 
     /// What each round of a case has of it; less is better.
@@ -143,12 +154,7 @@ fn by_start(
 ) -> Vec<Option<f64>> {
     let report = session.reports.get(case.setup).and_then(Option::as_ref);
     let first = report.zip(case.opening.as_ref());
-    let first = first.map(|(report, opening)| CaseStart {
-        load_ns: report.load_ns,
-        open_ns: opening.open_ns,
-        first_run_ns: opening.first_run_ns,
-        peak_bytes: opening.peak_bytes,
-    });
+    let first = first.map(|(report, opening)| CaseStart::of_first(report, opening));
     let later = case
         .rounds
         .iter()

@@ -3,6 +3,7 @@
 use super::*;
 use crate::analysis::kernel_fixtures::total;
 use crate::analysis::testing::{self, measure, session, spread_over_starts};
+use powerband_core::domain::accuracy::{Accuracy, HitCount};
 use powerband_core::domain::case::{CaseOpening, CaseStart};
 use powerband_core::domain::profile::{Profile, Total};
 use powerband_core::domain::setup_report::SetupReport;
@@ -261,4 +262,66 @@ fn what_limits_need_is_measured_besides() {
     assert!(needs("energy per item").energy && !needs("energy per item").profile);
     assert!(needs("same choice").accuracy);
     assert!(needs("kernel conv").profile);
+}
+
+/// How close the outputs of a side are.
+fn judged(share: u64) -> Accuracy {
+    Accuracy {
+        same_choice: Some(HitCount {
+            hits: share,
+            of: 64,
+        }),
+        ..Accuracy::default()
+    }
+}
+
+#[test]
+fn outputs_that_agree_nowhere_fail_and_are_no_unknown() {
+    let mut session = measured(1_000, 1_000);
+    for (setup, hits) in [(0, 64), (1, 0)] {
+        session.accuracies.insert(setup, judged(hits));
+    }
+    let found = gate(&session, &[limit("same choice", 1.0)]);
+    let row = &found.rows[0];
+    assert_eq!(row.result, GateResult::Failed, "{found:#?}");
+    assert_eq!(row.loss_percent, Some(100.0));
+    session.accuracies.insert(1, judged(64));
+    let found = gate(&session, &[limit("same choice", 1.0)]);
+    assert_eq!(found.result, GateResult::Passed, "{found:#?}");
+    session.accuracies.clear();
+    let found = gate(&session, &[limit("same choice", 1.0)]);
+    let reason = found.rows[0].reason.as_deref();
+    assert_eq!(reason, Some("the outputs of both sides were not compared"));
+}
+
+#[test]
+fn nothing_is_settled_before_the_planned_rounds_of_a_pair() {
+    let mut slower = measured(1_000, 2_000);
+    slower.plan.measure.rounds = 6;
+    for metric in [LATENCY, "throughput", "kernel conv", "first run"] {
+        let found = gate(&slower, &[limit(metric, 1.0)]);
+        assert_eq!(found.result, GateResult::Open, "{found:#?}");
+    }
+    let found = gate(&slower, &[GateLimit::usual()]);
+    let reason = found.rows[0].reason.as_deref();
+    assert_eq!(reason, Some("5 of 6 planned rounds were measured"));
+}
+
+#[test]
+fn energies_of_different_devices_are_not_compared() {
+    let mut session = session(&["ort:cpu", "ort:rocm:0"], &[1]);
+    for setup in [0, 1] {
+        measure(&mut session, setup, 1, &[[3_000_000_000; 1].as_slice(); 5]);
+    }
+    spread_over_starts(&mut session);
+    for (kind, watts) in [(DeviceKind::Package, 100.0), (DeviceKind::Amd, 300.0)] {
+        testing::add_telemetry(&mut session, kind, 10.0, 24.0, |_| {
+            vec![(Quantity::Power, watts)]
+        });
+    }
+    let found = gate(&session, &[limit("energy per item", 5.0)]);
+    let row = &found.rows[0];
+    assert_eq!(row.result, GateResult::Open, "{found:#?}");
+    let reason = row.reason.as_deref().unwrap();
+    assert!(reason.contains("different devices"), "{reason}");
 }

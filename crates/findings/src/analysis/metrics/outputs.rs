@@ -30,7 +30,23 @@ pub(super) fn accuracy_metrics(
         metric(TOP_1, None, Better::Higher, top1, percent),
     ];
     let is_known = |metric: &ComparedMetric| metric.before.is_some() || metric.after.is_some();
-    let known = metrics.into_iter().filter(is_known);
+    let why = second.trouble.as_ref().or(first.trouble.as_ref());
+    let values = [cosine, choice, top1];
+    let metrics = metrics
+        .into_iter()
+        .zip(values)
+        .map(|(metric, (before, after))| {
+            // What got as bad as it can has a gain too, which is none or below.
+            let gain = before
+                .zip(after)
+                .filter(|(before, after)| *before > 0.0 && after.is_finite());
+            ComparedMetric {
+                gain: gain.map(|(before, after)| after / before),
+                note: why.cloned(),
+                ..metric
+            }
+        });
+    let known = metrics.filter(is_known);
     known
         .map(|metric| {
             if is_alike {
