@@ -92,6 +92,21 @@ pub(super) fn places(replay: Option<&Path>) -> anyhow::Result<TelemetryPaths> {
     Ok(places)
 }
 
+/// The graphics cards of this machine, each with the share of the time in which it computed while it was watched for so
+/// long.
+pub(super) fn busy_cards(watched_for: Duration) -> Vec<(String, f64)> {
+    let mut watching = Watching::begin(&TelemetryPaths::of_user(), LOOK_HZ);
+    thread::sleep(watched_for);
+    watching.fetch();
+    let tracks = watching.telemetry.tracks.iter();
+    let cards = tracks.filter(|track| track.device.kind.is_gpu());
+    let busy = cards.filter_map(|track| {
+        let newest = device_readings::newest_value(&watching.telemetry, track, Quantity::Busy)?;
+        Some((track.device.short_name(), newest / 100.0))
+    });
+    busy.collect()
+}
+
 /// A rate that devices can be read at.
 pub(super) fn rate(hz: f64, argument: &str) -> anyhow::Result<f64> {
     if !RATES_HZ.contains(&hz) {

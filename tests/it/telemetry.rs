@@ -430,3 +430,21 @@ fn needed_libraries(file: &[u8]) -> Vec<String> {
         })
         .collect()
 }
+
+#[test]
+fn a_card_that_computes_is_waited_for() {
+    let cards = FakeAmdCards::new(1);
+    let home = Home::new();
+    let words = ["bench", "resnet18@cifar", "--setup", "fake", "--batch", "1"];
+    let wait = ["--wait-idle", "1s", "--spacing", "0s", "--rounds", "2"];
+    let Some(mut command) = amd::command(&cards, &home, &[&words[..], &wait].concat()) else {
+        return;
+    };
+    let run = ProgramRun::from_output(&command.output().expect("a program"));
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let said = run.err.lines().find(|line| line.contains("still use"));
+    assert!(
+        said.is_some_and(|line| line.contains("of GPU 0")),
+        "{run:#?}"
+    );
+}

@@ -16,7 +16,7 @@ pub(crate) struct TurnArgs {
     /// Measure each case five times as long before the next has its turn, where what ran before it carries over.
     #[arg(long)]
     pub blocks: bool,
-    /// Wait so long at most until no other program uses the processors, as in 2min, and say where some still do.
+    /// Wait so long at most until no other program uses the processors or the cards, as in 2min, and say where some still do.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub wait_idle: Option<Duration>,
 }
