@@ -15,7 +15,7 @@ use super::{Context, output};
 use powerband_core::base::clock;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::telemetry::{
-    DeviceLoss, DeviceReading, DeviceTelemetry, Quantity, Telemetry,
+    DeviceLoss, DeviceReading, DeviceTelemetry, Quantity, Telemetry, Throttle,
 };
 use powerband_core::domain::telemetry_paths::RATES_HZ;
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
@@ -92,19 +92,49 @@ pub(super) fn places(replay: Option<&Path>) -> anyhow::Result<TelemetryPaths> {
     Ok(places)
 }
 
-/// The graphics cards of this machine, each with the share of the time in which it computed while it was watched for so
-/// long.
-pub(super) fn busy_cards(watched_for: Duration) -> Vec<(String, f64)> {
+/// What stands in the way of measuring on the devices of this machine.
+pub(super) struct DeviceState {
+    /// The graphics cards, each with the share of the time in which it computed.
+    pub cards: Vec<(String, f64)>,
+    /// Devices that heat slows down.
+    pub hot: Vec<String>,
+}
+
+/// Watches the devices of this machine for so long.
+pub(super) fn device_state(watched_for: Duration) -> DeviceState {
     let mut watching = Watching::begin(&TelemetryPaths::of_user(), LOOK_HZ);
     thread::sleep(watched_for);
     watching.fetch();
-    let tracks = watching.telemetry.tracks.iter();
-    let cards = tracks.filter(|track| track.device.kind.is_gpu());
+    let telemetry = &watching.telemetry;
+    let cards = telemetry
+        .tracks
+        .iter()
+        .filter(|track| track.device.kind.is_gpu());
     let busy = cards.filter_map(|track| {
-        let newest = device_readings::newest_value(&watching.telemetry, track, Quantity::Busy)?;
-        Some((track.device.short_name(), newest / 100.0))
+        let busy = device_readings::newest_value(telemetry, track, Quantity::Busy)?;
+        Some((track.device.short_name(), busy / 100.0))
     });
-    busy.collect()
+    let hot = telemetry
+        .tracks
+        .iter()
+        .filter(|track| is_slowed_by_heat(track));
+    DeviceState {
+        cards: busy.collect(),
+        hot: hot.map(|track| track.device.short_name()).collect(),
+    }
+}
+
+/// Whether its driver says so, or it became too hot while it was watched.
+fn is_slowed_by_heat(track: &DeviceTelemetry) -> bool {
+    let heat = Throttle::Heat.bit() | Throttle::Hardware.bit();
+    let last = track.readings(Quantity::Throttle).last();
+    let is_told = last.is_some_and(|(_, bits)| bits as u32 & heat != 0);
+    let mut counts = track.readings(Quantity::TooHot).map(|(_, count)| count);
+    let first = counts.next();
+    is_told
+        || first
+            .zip(counts.last())
+            .is_some_and(|(first, last)| last > first)
 }
 
 /// A rate that devices can be read at.
@@ -311,4 +341,34 @@ fn line(telemetry: &Telemetry, track: &DeviceTelemetry, at_ns: u64) -> String {
         format!("{words:>width$}")
     });
     format!("{seconds:>7.1}s  {name:<16}{}", values.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::domain::telemetry::{DeviceKind, WatchedDevice};
+
+    #[test]
+    fn heat_is_told_by_the_driver_or_by_a_count_that_grows() {
+        let is_hot = |quantity, values: [f64; 2]| {
+            let mut telemetry = Telemetry::default();
+            let device = WatchedDevice::new("test", DeviceKind::Nvidia, 0, "0", "A card");
+            telemetry.watch(0, LOOK_HZ, vec![device], Vec::new());
+            let readings = values
+                .into_iter()
+                .zip(1..)
+                .map(|(value, at)| DeviceReading {
+                    device: 0,
+                    at_ns: at * 50_000_000,
+                    values: vec![(quantity, value)],
+                });
+            telemetry.take(&readings.collect::<Vec<_>>());
+            is_slowed_by_heat(&telemetry.tracks[0])
+        };
+        assert!(is_hot(Quantity::Throttle, [0.0, 2.0]));
+        assert!(!is_hot(Quantity::Throttle, [2.0, 0.0]), "no more");
+        assert!(!is_hot(Quantity::Throttle, [0.0, 1.0]), "power is no heat");
+        assert!(is_hot(Quantity::TooHot, [7.0, 8.0]));
+        assert!(!is_hot(Quantity::TooHot, [7.0, 7.0]), "hot before");
+    }
 }

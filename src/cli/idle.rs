@@ -1,8 +1,9 @@
-//! Waiting until no other program uses the processors or the cards.
+//! Waiting until no other program uses the processors or the cards, and heat slows no device down.
 
 use std::time::{Duration, Instant};
 
-use super::{devices, output, signals};
+use super::devices::{self, DeviceState};
+use super::{output, signals};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_devices::cores::Cores;
@@ -36,58 +37,62 @@ pub(super) fn wait_if_asked(limit: Option<Duration>) -> anyhow::Result<()> {
 fn wait(limit: Duration, stop: &CancelToken) {
     let end = Instant::now() + limit;
     let (mut idle, mut is_said) = (0, false);
-    while let Some(load) = OthersLoad::watched().filter(|_| !stop.is_cancelled()) {
-        let used = load.used();
-        idle = if used.is_empty() { idle + 1 } else { 0 };
+    while let Some(state) = MachineState::watched().filter(|_| !stop.is_cancelled()) {
+        let reasons = state.reasons();
+        idle = if reasons.is_empty() { idle + 1 } else { 0 };
         if idle >= IN_A_ROW {
             return;
         }
-        let used = humanize::list(&used.iter().map(String::as_str).collect::<Vec<_>>());
         if Instant::now() >= end {
-            if idle == 0 {
-                output::note(&format!(
-                    "Other programs still use {used}; the numbers suffer."
-                ));
+            for (who, does, what) in reasons {
+                output::note(&format!("{who} still {does} {what}; the numbers suffer."));
             }
             return;
         }
         if idle == 0 && !is_said {
             is_said = true;
-            output::note(&format!(
-                "Other programs use {used}; waiting for up to {}.",
-                humanize::clock_time(limit.as_secs_f64())
-            ));
+            let limit = humanize::clock_time(limit.as_secs_f64());
+            for (who, does, what) in reasons {
+                output::note(&format!("{who} {does} {what}; waiting for up to {limit}."));
+            }
         }
     }
 }
 
-/// What other programs use.
-struct OthersLoad {
+/// What other programs use, and what is too hot.
+struct MachineState {
     /// The share of all processors.
     processors: f64,
-    /// Each card with the share of the time in which it computed.
-    cards: Vec<(String, f64)>,
+    devices: DeviceState,
 }
 
-impl OthersLoad {
-    /// What they use for a while.
+impl MachineState {
+    /// That of a while.
     fn watched() -> Option<Self> {
         let before = Counters::now()?;
-        let cards = devices::busy_cards(WINDOW);
+        let devices = devices::device_state(WINDOW);
         let passed = before.since()?;
         let all_ns = passed.counted_ns as f64 * Cores::here().usable() as f64;
         Some(Self {
             processors: (passed.others_ns + passed.stolen_ns) as f64 / all_ns.max(1.0),
-            cards,
+            devices,
         })
     }
 
-    /// What they use more of than an idle machine's own programs do, in words.
-    fn used(&self) -> Vec<String> {
+    /// Why the machine is not idle: who does what to what.
+    fn reasons(&self) -> Vec<(&'static str, &'static str, String)> {
         let processors = ("the processors".to_owned(), self.processors);
-        let all = std::iter::once(&processors).chain(&self.cards);
+        let all = std::iter::once(&processors).chain(&self.devices.cards);
         let busy = all.filter(|(_, share)| *share > IDLE);
-        busy.map(|(what, share)| format!("{} of {what}", humanize::percent(*share)))
-            .collect()
+        let busy = busy.map(|(what, share)| format!("{} of {what}", humanize::percent(*share)));
+        let busy = listed(&busy.collect::<Vec<_>>()).map(|what| ("Other programs", "use", what));
+        let hot = listed(&self.devices.hot).map(|what| ("Heat", "slows down", what));
+        busy.into_iter().chain(hot).collect()
     }
+}
+
+/// Names in a row; nothing for none.
+fn listed(names: &[String]) -> Option<String> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| humanize::list(&names))
 }

@@ -45,7 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         hint(ui, app, actions);
         begin(ui, app, actions);
         ui.add_space(space::LARGE);
-        // Who has no session yet looks at somebody's.
+        // Without sessions, the examples are the first thing to open.
         let is_empty = app.library.is_scanned && app.library.found.is_empty();
         if is_empty {
             examples(ui, actions);

@@ -74,7 +74,7 @@ pub(crate) fn watch(asked: &mut CaseWatch<'_>) -> Result<(WatchedProfile, Trace)
     let read = import::read_all(&seen.files, Limits::default(), &ReadProgress::default());
     let mut imported = read.map_err(|error| error.to_string())?;
     if imported.is_cut_off {
-        // What was seen is a part of the runs, and nobody knows which.
+        // The profile covers an unknown part of the runs.
         let disk = folder.path().parent().unwrap_or_else(|| folder.path());
         return Err(format!(
             "what was written of it below {} is cut off; is that disk full?",

@@ -155,7 +155,7 @@ pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
     keys.iter().all(is_measured)
         && limits.iter().any(|limit| {
             let metric = RepeatedMetric::from_name(&limit.metric);
-            let metric = metric.filter(|metric| metric.is_told_at(session, case.point));
+            let metric = metric.filter(|metric| metric.is_compared_at(session, case.point));
             metric.is_some_and(|metric| match metric.estimate(session, keys) {
                 // Which starts tell it depends on the order of the points, so that none is waited for.
                 Some(estimate) if metric.is_one_number(&estimate) => false,

@@ -85,8 +85,8 @@ impl RepeatedMetric {
         case_pair::interleaved_estimate(session, &before?, &after?)
     }
 
-    /// Whether a comparison has it at a point of the plan: the set-up is told at the smallest one.
-    pub(super) fn is_told_at(self, session: &Session, point: Point) -> bool {
+    /// Whether it is compared at a point; the set-up time is compared at the smallest point alone.
+    pub(super) fn is_compared_at(self, session: &Session, point: Point) -> bool {
         self != Self::SetUpTime || session.plan.points.iter().min() == Some(&point)
     }
 

@@ -280,14 +280,8 @@ fn of_resources(pair: &CasePair, point: Option<Point>) -> Vec<ComparedMetric> {
         ..metric
     })
     .map(|metric| {
-        if is_alike {
-            metric
-        } else {
-            not_comparable(
-                metric,
-                "measured of different devices, or in different ways",
-            )
-        }
+        let apart = "measured of different devices, or in different ways";
+        compared_if(is_alike, metric, apart)
     });
     let needs = both(&|row: &CaseRow| row.memory.map(|need| need.bytes));
     let memory = metric("Peak memory", point, Better::Lower, needs, bytes);
@@ -301,8 +295,11 @@ pub(super) fn change((before, after): (f64, f64)) -> Option<f64> {
     (before > 0.0 && after > 0.0).then(|| after / before - 1.0)
 }
 
-/// Numbers that were come by in different ways stand beside each other and are not compared.
-fn not_comparable(metric: ComparedMetric, note: &str) -> ComparedMetric {
+/// A metric with its change where both sides measured it in the same way, else with the reason and without a change.
+fn compared_if(is_alike: bool, metric: ComparedMetric, note: &str) -> ComparedMetric {
+    if is_alike {
+        return metric;
+    }
     ComparedMetric {
         change: None,
         gain: None,

@@ -2,7 +2,7 @@
 
 use super::super::accuracy;
 use super::super::side::ComparedSide;
-use super::{Better, ComparedMetric, SAME_CHOICE, TOP_1, WORST_COSINE, metric, not_comparable};
+use super::{Better, ComparedMetric, SAME_CHOICE, TOP_1, WORST_COSINE, compared_if, metric};
 use powerband_core::domain::accuracy::{Accuracy, HitCount};
 
 /// How close the outputs of both sides are to the reference, where both were compared with the same one.
@@ -47,16 +47,8 @@ pub(super) fn accuracy_metrics(
             }
         });
     let known = metrics.filter(is_known);
+    let apart = "compared with another reference, or for other inputs";
     known
-        .map(|metric| {
-            if is_alike {
-                metric
-            } else {
-                not_comparable(
-                    metric,
-                    "compared with another reference, or for other inputs",
-                )
-            }
-        })
+        .map(|metric| compared_if(is_alike, metric, apart))
         .collect()
 }
