@@ -366,8 +366,10 @@ fn open_reason(
 
 /// A change in per cent with its sign: `+3.1 %`.
 pub fn signed_percent(percent: f64) -> String {
-    let sign = if percent > 0.0 { "+" } else { "" };
-    format!("{sign}{percent:.1} %")
+    // What rounds to zero has no sign.
+    let shown = (percent * 10.0).round() / 10.0 + 0.0;
+    let sign = if shown > 0.0 { "+" } else { "" };
+    format!("{sign}{shown:.1} %")
 }
 
 /// Points that one side lacks, or both, with why.

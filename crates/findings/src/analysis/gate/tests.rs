@@ -325,3 +325,9 @@ fn energies_of_different_devices_are_not_compared() {
     let reason = row.reason.as_deref().unwrap();
     assert!(reason.contains("different devices"), "{reason}");
 }
+
+#[test]
+fn a_change_has_its_sign_and_zero_has_none() {
+    let texts = [3.12, 0.04, -0.04, -3.17].map(signed_percent);
+    assert_eq!(texts, ["+3.1 %", "0.0 %", "0.0 %", "-3.2 %"]);
+}
