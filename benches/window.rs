@@ -33,6 +33,7 @@ use powerband_app::{App, Installation};
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::stats::summary::median;
@@ -107,6 +108,7 @@ fn frames() -> Result<()> {
     let limited = Scene::open(&sixty_curves()?)?.go(Screen::Curves);
     limited.measure_limit("60 curves, the latency limit is dragged")?;
     sweeps()?;
+    machines_compared()?;
     pinned()?.measure("100,000 samples of a pinned case", |_, _| ());
     libraries()?;
     open_sessions()?;
@@ -186,6 +188,31 @@ fn why() -> Result<Scene> {
         .until(|app| {
             app.profile.why.found.result.is_some() && app.profile.why.found.busy().is_none()
         })
+}
+
+fn machines_compared() -> Result<()> {
+    let compared = Scene::open(&[machines()?])?.go(Screen::Fleet);
+    let compared = compared.until(|app| app.compare.fleet.found.result.is_some())?;
+    compared.measure("64 machines compared, scrolled", |scene, frame| {
+        scene.scroll(frame);
+    });
+    Ok(())
+}
+
+/// One setup on 64 machines.
+fn machines() -> Result<Session> {
+    let mut session = session("64 machines", 64, 1, 5, 200)?;
+    for (number, setup) in session.plan.setups.iter_mut().enumerate() {
+        let name = format!("ssh:node-{number}");
+        *setup = setup.clone().with("where", &name);
+        session.machines.push(RemoteMachine {
+            host: format!("node-{number}"),
+            setups: vec![number],
+            name,
+            ..RemoteMachine::default()
+        });
+    }
+    Ok(session)
 }
 
 /// Sweeps over two dimensions.

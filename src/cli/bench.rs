@@ -248,10 +248,10 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         energy: args.energy,
         judging: judging(args)?.or(begun.judging),
         profiling: args.profile.or(begun.profiling),
-        keeping: if args.one_at_a_time {
-            WorkerLifetime::OneAtATime
-        } else {
-            WorkerLifetime::Together
+        keeping: match args.detaching.at_once {
+            Some(machines) => WorkerLifetime::MachinesAtOnce(machines),
+            None if args.one_at_a_time => WorkerLifetime::OneAtATime,
+            None => WorkerLifetime::Together,
         },
         ..begun
     })

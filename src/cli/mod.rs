@@ -374,8 +374,8 @@ mod tests {
     }
 
     /// Options of `bench` that *Plan* has as controls which are not typed in.
-    const CONTROLS: [&str; 8] = [
-        "preset", "journey", "energy", "accuracy", "profile", "ladder", "arrivals", "on",
+    const CONTROLS: [&str; 9] = [
+        "preset", "journey", "energy", "accuracy", "profile", "ladder", "arrivals", "on", "at_once",
     ];
 
     /// Options that the window has elsewhere, or where a command alone has a use for them.

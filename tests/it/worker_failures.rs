@@ -294,7 +294,7 @@ fn workers_of(child: u32) -> Vec<String> {
         .collect()
 }
 
-fn signal(child: &Child, signal: rustix::process::Signal) {
+pub(crate) fn signal(child: &Child, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(child.id() as i32).expect("a process number");
     rustix::process::kill_process(pid, signal).expect("the signal is sent");
 }

@@ -1,7 +1,8 @@
 //! What may be asked of a run while it goes on: a rest, leaving a case out and taking it back, stopping.
 //!
 //! Copies share one state: the run has one, the window or the command line the others. The run looks at it
-//! between visits; only leaving a case out and a cancelled token reach into a visit.
+//! between visits; only leaving a case out and a cancelled token reach into a visit. Where machines are measured at the
+//! same time, each has a handle of its own, which hears of that machine's setups alone.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub struct Control {
     cancel: CancelToken,
     shared: Arc<Shared>,
+    /// The setups that this handle hears of; nothing for all of them.
+    setups: Option<Arc<BTreeSet<usize>>>,
 }
 
 #[derive(Debug, Default)]
@@ -33,12 +36,13 @@ struct ControlState {
     unwanted: BTreeSet<CaseKey>,
     /// Cases that were left out and are wanted again, until the run has taken note.
     wanted_again: BTreeSet<CaseKey>,
-    /// Whether every round is measured, so that no case is taken back any more.
-    rounds_are_over: bool,
-    visit: Option<ActiveVisit>,
+    /// Setups whose rounds are all measured, so that no case of theirs is taken back any more; nothing for all of them.
+    measured: Vec<Option<Arc<BTreeSet<usize>>>>,
+    /// What goes on: one visit for each handle of a run.
+    visits: Vec<ActiveVisit>,
 }
 
-/// The visit that is going on.
+/// A visit that is going on.
 #[derive(Debug)]
 struct ActiveVisit {
     case: CaseKey,
@@ -54,6 +58,15 @@ impl Control {
         Self {
             cancel,
             shared: Arc::default(),
+            setups: None,
+        }
+    }
+
+    /// A handle for a part of the run that measures these setups alone.
+    pub fn for_setups(&self, setups: BTreeSet<usize>) -> Self {
+        Self {
+            setups: Some(Arc::new(setups)),
+            ..self.clone()
         }
     }
 
@@ -106,7 +119,8 @@ impl Control {
     /// follow. False where every round is measured already.
     pub fn take_back(&self, case: CaseKey) -> bool {
         let mut state = self.state();
-        if state.rounds_are_over {
+        let has_ended = |setups: &Option<_>| is_among(setups.as_ref(), case);
+        if state.measured.iter().any(has_ended) {
             return false;
         }
         // A wish that the run has not heard yet is withdrawn.
@@ -120,24 +134,25 @@ impl Control {
 
     /// Takes the cases that are wanted again; each is given once.
     pub fn take_wanted_again(&self) -> BTreeSet<CaseKey> {
-        std::mem::take(&mut self.state().wanted_again)
+        self.take_own(&mut self.state().wanted_again)
     }
 
     /// Ends the rounds, unless a case was taken back that the run has not heard of.
     pub fn ends_rounds(&self) -> bool {
         let mut state = self.state();
-        state.rounds_are_over = state.wanted_again.is_empty();
-        state.rounds_are_over
+        let is_over = !self.has_own(&state.wanted_again);
+        if is_over {
+            state.measured.push(self.setups.clone());
+        }
+        is_over
     }
 
     fn leave_out(&self, case: CaseKey, ends: impl Fn(&ActiveVisit) -> bool) {
         let mut state = self.state();
         state.unwanted.insert(case);
         state.wanted_again.remove(&case);
-        if let Some(visit) = &state.visit
-            && visit.case == case
-            && ends(visit)
-        {
+        let visits = state.visits.iter().filter(|visit| visit.case == case);
+        for visit in visits.filter(|visit| ends(visit)) {
             visit.stop.cancel();
         }
         drop(state);
@@ -146,7 +161,7 @@ impl Control {
 
     /// Takes the cases that are not wanted any more; each is given once.
     pub fn take_unwanted(&self) -> BTreeSet<CaseKey> {
-        std::mem::take(&mut self.state().unwanted)
+        self.take_own(&mut self.state().unwanted)
     }
 
     /// Opens a visit. Its token is raised with the run's, or when the case is left out.
@@ -156,7 +171,8 @@ impl Control {
         if state.unwanted.contains(&case) {
             stop.cancel();
         }
-        state.visit = Some(ActiveVisit {
+        state.visits.retain(|visit| !self.hears_of(visit.case));
+        state.visits.push(ActiveVisit {
             case,
             stop: stop.clone(),
             is_starting: false,
@@ -167,36 +183,37 @@ impl Control {
     /// The visit has to wait for a worker; outside a visit this means nothing.
     pub fn begin_start(&self) {
         let ControlState {
-            unwanted, visit, ..
+            unwanted, visits, ..
         } = &mut *self.state();
-        let Some(visit) = visit else {
-            return;
-        };
-        visit.is_starting = true;
-        // An observer that saw the visit may have left the case out before the start.
-        if unwanted.contains(&visit.case) {
-            visit.stop.cancel();
+        for visit in visits.iter_mut().filter(|visit| self.hears_of(visit.case)) {
+            visit.is_starting = true;
+            // An observer that saw the visit may have left the case out before the start.
+            if unwanted.contains(&visit.case) {
+                visit.stop.cancel();
+            }
         }
     }
 
     /// The worker is ready.
     pub fn end_start(&self) {
-        if let Some(visit) = &mut self.state().visit {
+        let visits = &mut self.state().visits;
+        for visit in visits.iter_mut().filter(|visit| self.hears_of(visit.case)) {
             visit.is_starting = false;
         }
     }
 
     /// Closes the visit.
     pub fn end_visit(&self) {
-        self.state().visit = None;
+        let visits = &mut self.state().visits;
+        visits.retain(|visit| !self.hears_of(visit.case));
     }
 
     /// Waits until a resting run has something to do: going on, stopping, or leaving a case out.
     pub fn rest(&self) {
         let mut state = self.state();
         while state.paused
-            && state.unwanted.is_empty()
-            && state.wanted_again.is_empty()
+            && !self.has_own(&state.unwanted)
+            && !self.has_own(&state.wanted_again)
             && !self.cancel.is_cancelled()
         {
             state = self
@@ -213,13 +230,25 @@ impl Control {
     pub fn wait(&self, limit: Duration) {
         let state = self.state();
         let is_asked = state.paused
-            || !state.unwanted.is_empty()
-            || !state.wanted_again.is_empty()
+            || self.has_own(&state.unwanted)
+            || self.has_own(&state.wanted_again)
             || self.cancel.is_cancelled();
         if !is_asked {
             let changed = self.shared.changed.wait_timeout(state, limit.min(LOOK));
             drop(changed.unwrap_or_else(PoisonError::into_inner));
         }
+    }
+
+    fn hears_of(&self, case: CaseKey) -> bool {
+        is_among(self.setups.as_ref(), case)
+    }
+
+    fn has_own(&self, cases: &BTreeSet<CaseKey>) -> bool {
+        cases.iter().any(|case| self.hears_of(*case))
+    }
+
+    fn take_own(&self, cases: &mut BTreeSet<CaseKey>) -> BTreeSet<CaseKey> {
+        cases.extract_if(.., |case| self.hears_of(*case)).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, ControlState> {
@@ -228,6 +257,11 @@ impl Control {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a case is of these setups; of all of them, where nothing is given.
+fn is_among(setups: Option<&Arc<BTreeSet<usize>>>, case: CaseKey) -> bool {
+    setups.is_none_or(|setups| setups.contains(&case.setup))
 }
 
 #[cfg(test)]
@@ -352,6 +386,26 @@ mod tests {
         // Another worker is started in the same visit.
         control.begin_start();
         assert!(token.is_cancelled());
+    }
+
+    #[test]
+    fn a_handle_for_some_setups_hears_of_them_alone() {
+        let whole = Control::default();
+        let [first, second] = [0, 1].map(|setup| whole.for_setups(BTreeSet::from([setup])));
+        let other = CaseKey { setup: 1, ..CASE };
+        let (visit, other_visit) = (first.begin_visit(CASE), second.begin_visit(other));
+        second.end_visit();
+        let again = second.begin_visit(other);
+        whole.skip_now(other);
+        assert!(again.is_cancelled() && !visit.is_cancelled() && !other_visit.is_cancelled());
+        assert!(first.take_unwanted().is_empty());
+        assert_eq!(second.take_unwanted(), BTreeSet::from([other]));
+        assert!(first.ends_rounds());
+        assert!(!whole.take_back(CASE) && whole.take_back(other));
+        assert!(!second.ends_rounds() && first.take_wanted_again().is_empty());
+        assert_eq!(second.take_wanted_again(), BTreeSet::from([other]));
+        whole.cancel();
+        assert!(visit.is_cancelled() && second.is_cancelled());
     }
 
     #[test]

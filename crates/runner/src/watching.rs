@@ -83,6 +83,13 @@ impl SampledMachine {
         }
     }
 
+    fn set_workers(&mut self, pids: &[u32]) {
+        match &mut self.sampler {
+            AnySampler::Here(sampler) => sampler.set_workers(pids.to_vec()),
+            AnySampler::There(sampler) => sampler.set_workers(pids.to_vec()),
+        }
+    }
+
     fn tells_power(&self) -> bool {
         self.devices.iter().any(WatchedDevice::may_report_power)
     }
@@ -227,10 +234,15 @@ impl Watcher {
     pub(crate) fn set_workers(&mut self, name: Option<&str>, pids: &[u32]) {
         for machine in &mut self.machines {
             let pids = if machine.name() == name { pids } else { &[] };
-            match &mut machine.sampler {
-                AnySampler::Here(sampler) => sampler.set_workers(pids.to_vec()),
-                AnySampler::There(sampler) => sampler.set_workers(pids.to_vec()),
-            }
+            machine.set_workers(pids);
+        }
+    }
+
+    /// The same of one machine, while others are measured at the same time.
+    pub(crate) fn set_workers_of(&mut self, name: Option<&str>, pids: &[u32]) {
+        let of_name = |machine: &&mut SampledMachine| machine.name() == name;
+        if let Some(machine) = self.machines.iter_mut().find(of_name) {
+            machine.set_workers(pids);
         }
     }
 

@@ -138,7 +138,7 @@ ways! {
     Action::Plan(PlanEdit::Text(PlanField::Rounds, _)) => Field("Rounds"),
     Action::Plan(PlanEdit::Requests(_)) => Palette,
     Action::Plan(PlanEdit::Text(PlanField::Rate, _)) => Field("Rate"),
-    Action::Plan(PlanEdit::Energy(_)) => Palette,
+    Action::Plan(PlanEdit::Energy(_) | PlanEdit::MachinesAtOnce(_)) => Palette,
     Action::Plan(PlanEdit::Accuracy(_)) => Palette,
     Action::Plan(PlanEdit::Profile(_)) => Palette,
     Action::Plan(PlanEdit::Text(PlanField::Samples, _)) => Field("Samples"),

@@ -49,6 +49,8 @@ pub enum PlanEdit {
     Requests(ArrivalMode),
     /// Whether every case is measured long enough for its energy.
     Energy(bool),
+    /// Whether machines are measured at the same time, or one after the other.
+    MachinesAtOnce(bool),
     /// Whether outputs are compared with the float network.
     Accuracy(bool),
     /// The profiler of each case, after all measurements.

@@ -1,5 +1,7 @@
 //! A plan as the user types it, and the request it makes once it is valid.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::fields::PlanField;
@@ -318,6 +320,19 @@ impl Draft {
             rules: self.rules.clone(),
             ..RunRequest::new(self.model.trim())
         })
+    }
+
+    /// The number of machines that its setups ask for.
+    pub fn machine_count(&self) -> usize {
+        let setups = self.setups.iter();
+        let setups = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
+        let machines = setups.map(|setup| setup.machine_asked_for().map(ToOwned::to_owned));
+        machines.collect::<BTreeSet<_>>().len()
+    }
+
+    /// Whether its machines are measured at the same time.
+    pub fn measures_machines_at_once(&self) -> bool {
+        matches!(self.keeping, WorkerLifetime::MachinesAtOnce(_))
     }
 
     /// The points of the sweep, or what cannot be read and where.

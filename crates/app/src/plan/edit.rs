@@ -2,6 +2,7 @@
 
 use super::action::PlanEdit;
 use super::{Draft, DraftSetup, PlanField, respell, slips, sweeps};
+use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::setup::{GENERATE, Setup, TASK_KEY};
 
 /// A text field, or that of a key of a setup: letters typed in one are undone together.
@@ -47,6 +48,13 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         }
         PlanEdit::Requests(requests) => draft.requests = requests,
         PlanEdit::Energy(energy) => draft.energy = energy,
+        PlanEdit::MachinesAtOnce(at_once) => {
+            draft.keeping = if at_once {
+                WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32)
+            } else {
+                WorkerLifetime::Together
+            };
+        }
         PlanEdit::Accuracy(accuracy) => draft.accuracy = accuracy,
         PlanEdit::Profile(profile) => draft.profile = profile,
         PlanEdit::Journey(journey) => draft.journey = journey,

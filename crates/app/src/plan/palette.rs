@@ -250,6 +250,14 @@ fn care(app: &App) -> Vec<Offered> {
             PlanEdit::Accuracy,
         ),
     ];
+    if draft.machine_count() > 1 {
+        offered.push(choose(
+            draft.measures_machines_at_once(),
+            "machines at the same time",
+            "machines one after the other",
+            PlanEdit::MachinesAtOnce,
+        ));
+    }
     let requests = [
         (ArrivalMode::OneByOne, "closed loop"),
         (ArrivalMode::AtRandom, "open loop, Poisson"),

@@ -25,6 +25,7 @@ use powerband_core::control::Control;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::outcome::Phase;
+use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::TimeSpan;
 use powerband_core::domain::visit::{RunStep, RunStepKind, StepFollower};
@@ -152,6 +153,8 @@ impl LiveRun {
             self.note(0, warning.clone(), false);
         }
         self.title.clone_from(&beginning.name);
+        // Where machines are measured at once, the active case is another one several times a second.
+        self.follows &= !matches!(beginning.plan.keeping, WorkerLifetime::MachinesAtOnce(_));
         self.session = Some(Arc::new(Session::from_start(beginning)));
     }
 

@@ -3,7 +3,7 @@
 //! What was measured at different times differs by the times as well. Each setup runs the file that its session
 //! measured.
 
-use super::plan::{MeasureRule, Plan, PresetName, SetupStyle, WorkerLifetime};
+use super::plan::{MeasureRule, Plan, PresetName, SetupStyle};
 use super::point::{self, Point};
 use super::request::RunRequest;
 use super::session::Session;
@@ -94,7 +94,6 @@ pub fn request_for(
         .unzip();
     let preset = more_careful(first.preset, second.preset);
     let rounds = first.measure.rounds.max(second.measure.rounds);
-    let is_alone = [first, second].map(|plan| plan.keeping == WorkerLifetime::OneAtATime);
     Ok(RunRequest {
         setups,
         looks,
@@ -103,11 +102,7 @@ pub fn request_for(
         load: first.load,
         preset,
         rounds: (rounds > MeasureRule::from_preset(preset).rounds).then_some(rounds),
-        keeping: if is_alone.contains(&true) {
-            WorkerLifetime::OneAtATime
-        } else {
-            WorkerLifetime::Together
-        },
+        keeping: first.keeping.more_apart(second.keeping),
         name: Some(name_of_both(before.session, after.session)),
         ..RunRequest::new(model)
     })

@@ -189,6 +189,22 @@ pub enum WorkerLifetime {
     Together,
     /// One at a time: a setup's worker is started again for each of its visits after another's.
     OneAtATime,
+    /// Together, and up to so many machines are measured at the same time.
+    MachinesAtOnce(u32),
+}
+
+impl WorkerLifetime {
+    /// Of two the one under which workers disturb each other less.
+    #[must_use]
+    pub fn more_apart(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::OneAtATime, _) | (_, Self::OneAtATime) => Self::OneAtATime,
+            (Self::MachinesAtOnce(one), Self::MachinesAtOnce(other)) => {
+                Self::MachinesAtOnce(one.min(other))
+            }
+            _ => Self::Together,
+        }
+    }
 }
 
 /// How long a worker may stay silent in each phase before it counts as hung, in milliseconds.

@@ -6,6 +6,7 @@ use super::starts::{self, StartCost};
 use super::turns;
 use crate::domain::case::CaseKey;
 use crate::domain::plan::{Plan, WorkerLifetime};
+use crate::domain::setup::Setup;
 
 /// What the steps of a case take, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +56,28 @@ impl<'a> RemainingRounds<'a> {
         }
     }
 
+    /// The rounds of each machine, in the order of its first setup. Setups that are reached in the same way count as of
+    /// one machine.
+    fn by_machine(&self) -> Vec<Self> {
+        let place = |case: &CaseKey| {
+            let setup = self.plan.setups.get(case.setup);
+            setup.and_then(Setup::machine_asked_for)
+        };
+        let mut places: Vec<Option<&str>> = Vec::new();
+        for own in self.left.keys().map(place) {
+            if !places.contains(&own) {
+                places.push(own);
+            }
+        }
+        let at = places.into_iter().map(|asked| {
+            let mut own = self.clone();
+            own.left.retain(|case, _| place(case) == asked);
+            own.since_ns.retain(|case, _| place(case) == asked);
+            own
+        });
+        at.collect()
+    }
+
     /// Rounds of this run that a case has.
     fn done(&self, case: CaseKey) -> u32 {
         let left = self.left.get(&case).copied().unwrap_or_default();
@@ -92,6 +115,36 @@ impl Forecast {
 
 /// Simulates a run with given durations.
 pub fn forecast(ahead: &RemainingRounds<'_>, durations: &Durations) -> Forecast {
+    let machines = ahead.by_machine();
+    match ahead.plan.keeping {
+        WorkerLifetime::MachinesAtOnce(at_once) if machines.len() > 1 => {
+            let of_machines = machines.iter().map(|own| forecast_in_turns(own, durations));
+            at_the_same_time(of_machines, at_once as usize)
+        }
+        _ => forecast_in_turns(ahead, durations),
+    }
+}
+
+/// The forecast of machines of which so many are measured at the same time, each after those before it are done: what
+/// the one that is done last takes.
+fn at_the_same_time(machines: impl Iterator<Item = Forecast>, at_once: usize) -> Forecast {
+    let mut threads = vec![Forecast::default(); at_once.max(1)];
+    for machine in machines {
+        if let Some(first_free) = threads.iter_mut().min_by_key(|one| one.total_ns()) {
+            first_free.add(machine);
+        }
+    }
+    let visits = threads.iter().map(|one| one.visits).sum();
+    let starts = threads.iter().flat_map(|one| one.starts.clone()).collect();
+    let longest = threads.into_iter().max_by_key(Forecast::total_ns);
+    Forecast {
+        visits,
+        starts,
+        ..longest.unwrap_or_default()
+    }
+}
+
+fn forecast_in_turns(ahead: &RemainingRounds<'_>, durations: &Durations) -> Forecast {
     let mut play = ForecastRun::new(ahead, durations);
     let ends = ahead
         .left
@@ -105,6 +158,15 @@ pub fn forecast(ahead: &RemainingRounds<'_>, durations: &Durations) -> Forecast 
 }
 
 impl Forecast {
+    /// Adds what is done after it.
+    fn add(&mut self, later: Self) {
+        self.visits += later.visits;
+        self.starts.extend(later.starts);
+        self.measuring_ns += later.measuring_ns;
+        self.preparing_ns += later.preparing_ns;
+        self.waiting_ns += later.waiting_ns;
+    }
+
     /// Experiments end when their time is over, but for what began before.
     fn within_budget(mut self, plan: &Plan) -> Self {
         let experiments = plan.experiments.as_ref();
@@ -344,6 +406,23 @@ mod tests {
             budget_s: Some(20),
         });
         assert_eq!(forecast.within_budget(&asked).total_ns(), 20_000_000_000);
+    }
+
+    #[test]
+    fn machines_at_once_take_as_long_as_the_one_that_is_done_last() {
+        let places = ["ort,where=ssh:a", "ort,where=ssh:b", "ort,where=ssh:c"];
+        let one = forecast_of(&plan(PresetName::Quick, &places[..1], &[1, 2]));
+        let mut several = plan(PresetName::Quick, &places, &[1, 2]);
+        let in_turns = forecast_of(&several);
+        let all_at_once = |several: &mut Plan, at_once| {
+            several.keeping = WorkerLifetime::MachinesAtOnce(at_once);
+            forecast_of(several)
+        };
+        let found = [3, 2, 1].map(|at_once| all_at_once(&mut several, at_once));
+        let whole = [1, 2, 3].map(|times| one.total_ns() * times);
+        assert_eq!(found.clone().map(|one| one.total_ns()), whole);
+        assert!(found.iter().all(|one| one.visits == in_turns.visits));
+        assert!(found.iter().all(|one| one.starts.len() == 3));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! The command that measures a session's plan once more.
 
 use powerband_core::domain::input_sizes::shape_text;
-use powerband_core::domain::plan::{AccuracyCheck, Load, MeasureRule, Plan, Profiler, TimeLimits};
+use powerband_core::domain::plan::{
+    AccuracyCheck, Load, MeasureRule, Plan, Profiler, TimeLimits, WorkerLifetime,
+};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 
@@ -136,8 +138,12 @@ fn add_extras(command: &mut RepeatCommand, plan: &Plan) {
         }
         Load::Poisson { per_s } => command.add(["--rate", &per_s.to_string()]),
     }
-    if plan.keeping == powerband_core::domain::plan::WorkerLifetime::OneAtATime {
-        command.add(["--one-at-a-time"]);
+    match plan.keeping {
+        WorkerLifetime::Together => {}
+        WorkerLifetime::OneAtATime => command.add(["--one-at-a-time"]),
+        WorkerLifetime::MachinesAtOnce(machines) => {
+            command.add(["--at-once", &machines.to_string()]);
+        }
     }
     if let Some(judging) = &plan.judging {
         if judging.inputs == AccuracyCheck::USUAL && judging.samples.is_none() {
@@ -149,8 +155,10 @@ fn add_extras(command: &mut RepeatCommand, plan: &Plan) {
             command.add(["--samples", samples]);
         }
     }
-    if plan.profiling == Some(Profiler::Engine) {
-        command.add(["--profile"]);
+    match plan.profiling {
+        None => {}
+        Some(Profiler::Engine) => command.add(["--profile"]),
+        Some(profiler) => command.add([format!("--profile={}", profiler.name()).as_str()]),
     }
 }
 
@@ -194,6 +202,15 @@ mod tests {
         let follow = "0s".parse().unwrap();
         assert!(line(3, Some(follow)).contains("--rounds 3 --spacing 0s"));
         assert!(!line(3, None).contains("spacing"));
+    }
+
+    #[test]
+    fn how_workers_are_kept_and_who_profiles_are_part_of_the_command() {
+        let mut session = session(&["ort,where=ssh:a", "ort,where=ssh:b"], &[1]);
+        session.plan.keeping = WorkerLifetime::MachinesAtOnce(2);
+        session.plan.profiling = Some(Profiler::Nsys);
+        let line = repeat_command(&session).unwrap().line();
+        assert!(line.contains("--at-once 2 --profile=nsys"), "{line}");
     }
 
     #[test]

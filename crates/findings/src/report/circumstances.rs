@@ -288,7 +288,11 @@ pub fn method(source: &ReportedSession<'_>) -> Vec<Block> {
 fn turns(plan: &Plan) -> String {
     let rounds = humanize::pluralised(u64::from(plan.measure.rounds), "round");
     let cases = plan.cases().len();
-    let turns = if cases > 1 && plan.measure.rounds > 1 {
+    let turns = if let WorkerLifetime::MachinesAtOnce(machines) = plan.keeping {
+        &format!(
+            ", on up to {machines} machines at the same time; cases of one machine alternated in an order shuffled anew each round"
+        )
+    } else if cases > 1 && plan.measure.rounds > 1 {
         ", alternating with all other cases in an order shuffled anew each round, so that temperature and other programs affect all of them alike"
     } else {
         ""
@@ -299,6 +303,9 @@ fn turns(plan: &Plan) -> String {
         }
         WorkerLifetime::OneAtATime => {
             "One worker process was alive at a time: each was restarted for each of its rounds."
+        }
+        WorkerLifetime::MachinesAtOnce(_) => {
+            "Machines were measured at the same time; each setup had its own worker process, which slept while others of its machine were measured."
         }
     };
     let apart = plan.measure.gap_ns(plan.measure.rounds).map(|gap_ns| {

@@ -31,7 +31,7 @@ impl ActiveRun<'_, '_> {
     pub(super) fn measure_rounds_or_turns(&mut self) {
         match self.request.beginning.plan.experiments.clone() {
             Some(experiments) => self.measure_turns(&experiments),
-            None => self.measure_rounds(),
+            None => self.measure_rounds_of_machines(),
         }
     }
 

@@ -128,8 +128,13 @@ impl ActiveRun<'_, '_> {
         };
         // That it ended may not have been noticed yet.
         self.pass_on_all_events();
-        let wanted = self.watcher.as_ref();
-        let Some(rate_hz) = wanted.and_then(|watcher| watcher.restart_rate(&name)) else {
+        let rate_hz = if let Some(whole) = &self.whole {
+            whole.restart_rate(&name)
+        } else {
+            let watcher = self.watcher.as_ref();
+            watcher.and_then(|watcher| watcher.restart_rate(&name))
+        };
+        let Some(rate_hz) = rate_hz else {
             return;
         };
         let sampler = match self.reached_of(setup) {
@@ -143,10 +148,18 @@ impl ActiveRun<'_, '_> {
                 None
             }
         };
+        match &self.whole {
+            Some(whole) => whole.reads_again(name, sampler),
+            None => self.take_sampler(&name, sampler),
+        }
+    }
+
+    /// A machine's devices are read again, or cannot be.
+    pub(super) fn take_sampler(&mut self, name: &str, sampler: Option<RemoteSampler>) {
         let event = self
             .watcher
             .as_mut()
-            .and_then(|watcher| watcher.again(&name, sampler));
+            .and_then(|watcher| watcher.again(name, sampler));
         if let Some(event) = event {
             self.tell_watched(event);
         }

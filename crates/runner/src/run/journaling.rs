@@ -15,11 +15,16 @@ impl ActiveRun<'_, '_> {
             at_ns: clock::monotonic_ns().saturating_sub(self.began_ns),
             event,
         };
-        self.write_down(&stamped);
+        self.take_in(&stamped);
+    }
+
+    /// The same with an event that happened at its own time.
+    pub(super) fn take_in(&mut self, stamped: &TimedEvent) {
+        self.write_down(stamped);
         if !matches!(stamped.event, RunEvent::Began(_) | RunEvent::WentOn { .. }) {
             self.session.apply(stamped.clone());
         }
-        (self.observer)(&stamped, &self.session);
+        (self.observer)(stamped, &self.session);
     }
 
     /// Writes an event to the journal; the session says so for as long as that fails.

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
 
 use super::ActiveRun;
 use powerband_core::base::process_spec::ProcessSpec;
@@ -18,6 +20,8 @@ use powerband_worker::remote::{RemoteError, RemoteEvent, UploadProgress};
 use powerband_worker::supervisor::{self, WorkerError};
 use powerband_worker::worker_group::WorkerGroup;
 
+/// News of machines that are connected to that wait to be told, before a connection waits for it.
+const NEWS: usize = 256;
 /// Progress is told in so many steps, and not more often.
 const STEPS: u64 = 20;
 
@@ -32,18 +36,67 @@ impl ActiveRun<'_, '_> {
             let (_, setups) = entry.or_insert_with(|| (machine.clone(), Vec::new()));
             setups.push(setup);
         }
-        for (key, (machine, setups)) in machines {
+        let machines: Vec<_> = machines.into_iter().collect();
+        for together in machines.chunks(self.machines_at_once().max(1)) {
             if self.control.is_cancelled() {
                 return;
             }
-            if let Err(error) = self.reach(&key, &machine, &setups) {
-                self.end_setups(&setups, &machine, error);
+            let connected = self.connect(together);
+            for ((key, (machine, setups)), reached) in together.iter().zip(connected) {
+                let taken = reached.and_then(|reached| self.take(reached, key, machine, setups));
+                if let Err(error) = taken {
+                    self.end_setups(setups, machine, error);
+                }
             }
         }
     }
 
-    fn reach(
+    /// Connects to machines at the same time, and brings the program to each of them.
+    fn connect(
         &mut self,
+        machines: &[(String, (SetupMachine, Vec<usize>))],
+    ) -> Vec<Result<Reached, RemoteError>> {
+        let program = self.request.program.clone();
+        let stop = self.stop.clone();
+        let (news, told) = mpsc::sync_channel(NEWS);
+        thread::scope(|scope| {
+            let mut reaching = Vec::new();
+            for (place, (_, (machine, setups))) in machines.iter().enumerate() {
+                if let Some(&setup) = setups.first() {
+                    let activity = Activity::Connecting { setup };
+                    self.tell(RunEvent::Turned { activity });
+                }
+                let (news, program, stop) = (news.clone(), &program, &stop);
+                reaching.push(scope.spawn(move || {
+                    // A run that is gone needs to know nothing.
+                    let mut tell = |event| drop(news.send((place, event)));
+                    Reached::reach(machine, program, stop, &mut tell)
+                }));
+            }
+            drop(news);
+            let mut shown = BTreeMap::<usize, LastProgress>::new();
+            for (place, event) in told {
+                let (_, setups) = &machines[place].1;
+                match (event, setups.first()) {
+                    (RemoteEvent::Sending(progress), Some(&setup)) => {
+                        self.tell_progress(setup, progress, shown.entry(place).or_default());
+                    }
+                    (RemoteEvent::Queued(state), _) => self.tell_queue(setups, state),
+                    (RemoteEvent::Sending(_), None) => {}
+                }
+            }
+            let reached = reaching.into_iter().map(|thread| {
+                let panicked = |_| Err(RemoteError::Lost("it could not be reached".to_owned()));
+                thread.join().unwrap_or_else(panicked)
+            });
+            reached.collect()
+        })
+    }
+
+    /// Takes in a machine that answers: its libraries, its name, what it says of itself.
+    fn take(
+        &mut self,
+        mut reached: Reached,
         key: &str,
         machine: &SetupMachine,
         setups: &[usize],
@@ -51,15 +104,7 @@ impl ActiveRun<'_, '_> {
         let Some(&setup) = setups.first() else {
             return Ok(());
         };
-        let activity = Activity::Connecting { setup };
-        self.tell(RunEvent::Turned { activity });
-        let program = self.request.program.clone();
         let stop = self.stop.clone();
-        let mut shown = LastProgress::default();
-        let mut reached = Reached::reach(machine, &program, &stop, &mut |news| match news {
-            RemoteEvent::Sending(progress) => self.tell_progress(setup, progress, &mut shown),
-            RemoteEvent::Queued(state) => self.tell_queue(setups, state),
-        })?;
         self.queued.retain(|setup, _| !setups.contains(setup));
         let known = self.session.machine_of(setup);
         let now = &reached.described().environment;
@@ -357,6 +402,11 @@ impl ActiveRun<'_, '_> {
         });
         self.reached.insert(key, reached);
         Ok(sent?)
+    }
+
+    /// Which of the ways to machines a setup takes; nothing for this machine.
+    pub(super) fn way_of(&self, setup: usize) -> Option<String> {
+        self.request.machines.get(&setup).map(key)
     }
 
     /// The machine of a setup; nothing for this one.

@@ -10,6 +10,7 @@ mod examining;
 mod journaling;
 pub mod judging;
 mod machines;
+mod machines_at_once;
 mod measured_round;
 mod model_file;
 mod node_work;
@@ -24,6 +25,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use machines_at_once::WholeRun;
 use measured_round::AskedRound;
 
 use super::schedule;
@@ -82,7 +84,7 @@ pub struct PreparedRun {
 }
 
 /// Whether a comparison that a case takes part in is open yet.
-pub type IsOpen = dyn Fn(&Session, CaseKey) -> bool + Send;
+pub type IsOpen = dyn Fn(&Session, CaseKey) -> bool + Send + Sync;
 
 /// Rounds are added until comparisons are settled or the time is used up.
 pub struct Settling {
@@ -150,37 +152,10 @@ pub fn run(
             (session, rounds, first)
         }
     };
-    let mut run = ActiveRun {
-        // A sitting goes on where the clock of the session stood.
-        began_ns: clock::monotonic_ns().saturating_sub(session.elapsed_ns),
-        starts: (0..session.plan.setups.len())
-            .map(|setup| (setup, session.starts_of(setup)))
-            .collect(),
-        session,
-        rounds,
-        alone: request.beginning.plan.keeping == WorkerLifetime::OneAtATime,
-        workers: BTreeMap::new(),
-        planned_starts: BTreeMap::new(),
-        later_warm_ups: BTreeMap::new(),
-        loads_ns: BTreeMap::new(),
-        later_starts: BTreeMap::new(),
-        opened: BTreeSet::new(),
-        warmed: BTreeSet::new(),
-        taken_back: BTreeSet::new(),
-        unexamined: BTreeSet::new(),
-        peaks: BTreeMap::new(),
-        request,
-        journal,
-        control,
-        stop: control.token().clone(),
-        observer,
-        watcher: None,
-        reached: BTreeMap::new(),
-        queued: BTreeMap::new(),
-        round_began_ns: Vec::new(),
-        changed_models: BTreeSet::new(),
-        stops: Stops::default(),
-    };
+    // A sitting goes on where the clock of the session stood.
+    let began_ns = clock::monotonic_ns().saturating_sub(session.elapsed_ns);
+    let mut run = ActiveRun::new(request, session, (rounds, began_ns), control, observer);
+    run.journal = journal;
     run.tell(first);
     run.reach_machines();
     run.refuse_what_does_not_fit();
@@ -254,9 +229,53 @@ struct ActiveRun<'a, 'o> {
     changed_models: BTreeSet<PathBuf>,
     /// What was stopped during the last request, and for how long.
     stops: Stops,
+    /// The run that this is a part of, where machines are measured at the same time.
+    whole: Option<WholeRun>,
 }
 
-impl ActiveRun<'_, '_> {
+impl<'a, 'o> ActiveRun<'a, 'o> {
+    /// A run of which nothing was done yet; its clock began at a moment of the monotonic one.
+    fn new(
+        request: PreparedRun,
+        session: Session,
+        (rounds, began_ns): (Rounds, u64),
+        control: &'a Control,
+        observer: &'a mut Observer<'o>,
+    ) -> Self {
+        let setups = 0..session.plan.setups.len();
+        Self {
+            began_ns,
+            starts: setups
+                .map(|setup| (setup, session.starts_of(setup)))
+                .collect(),
+            session,
+            rounds,
+            alone: request.beginning.plan.keeping == WorkerLifetime::OneAtATime,
+            workers: BTreeMap::new(),
+            planned_starts: BTreeMap::new(),
+            later_warm_ups: BTreeMap::new(),
+            loads_ns: BTreeMap::new(),
+            later_starts: BTreeMap::new(),
+            opened: BTreeSet::new(),
+            warmed: BTreeSet::new(),
+            taken_back: BTreeSet::new(),
+            unexamined: BTreeSet::new(),
+            peaks: BTreeMap::new(),
+            request,
+            journal: None,
+            control,
+            stop: control.token().clone(),
+            observer,
+            watcher: None,
+            reached: BTreeMap::new(),
+            queued: BTreeMap::new(),
+            round_began_ns: Vec::new(),
+            changed_models: BTreeSet::new(),
+            stops: Stops::default(),
+            whole: None,
+        }
+    }
+
     fn refuse_what_does_not_fit(&mut self) {
         for case in self.request.beginning.plan.cases() {
             if self.is_over(case) {

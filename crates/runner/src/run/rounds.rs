@@ -225,7 +225,7 @@ impl ActiveRun<'_, '_> {
         let starts = if goes_on {
             1
         } else {
-            starts::starts(&plan.measure, rounds, cost, plan.setups.len())
+            starts::starts(&plan.measure, rounds, cost, self.setups_in_turns())
         };
         self.planned_starts.insert(setup, starts);
         if self.gap_ns().is_some() && starts < rounds {

@@ -228,14 +228,17 @@ impl ActiveRun<'_, '_> {
             return Err(WorkerError::Start("its worker is gone".to_owned()));
         };
         let name = |setup| self.session.machine_of(setup).map(|m| m.name.as_str());
-        if let Some(watcher) = &mut self.watcher {
-            let beside = self
-                .workers
-                .iter()
-                .filter(|(other, _)| name(**other) == name(setup));
-            let beside = beside.flat_map(|(_, worker)| worker.pids_there());
-            let pids: Vec<u32> = worker.pids_there().chain(beside).collect();
-            watcher.set_workers(name(setup), &pids);
+        let beside = self
+            .workers
+            .iter()
+            .filter(|(other, _)| name(**other) == name(setup));
+        let beside = beside.flat_map(|(_, worker)| worker.pids_there());
+        let pids: Vec<u32> = worker.pids_there().chain(beside).collect();
+        let machine = name(setup).map(ToOwned::to_owned);
+        if let Some(whole) = &self.whole {
+            whole.workers_are(machine, pids);
+        } else if let Some(watcher) = &mut self.watcher {
+            watcher.set_workers(machine.as_deref(), &pids);
         }
         let stop = self.stop.clone();
         // What happened to it while nothing was asked matters to nothing.

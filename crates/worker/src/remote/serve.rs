@@ -49,7 +49,7 @@ pub fn host() -> String {
 }
 
 /// What no other machine has, and no container on this one.
-fn boot() -> String {
+pub fn boot() -> String {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let processes = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     match id.trim() {

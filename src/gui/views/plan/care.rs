@@ -5,7 +5,7 @@ use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 use super::{fault, typed};
 use crate::gui::widgets::{label, segmented};
 use powerband_app::App;
-use powerband_app::plan::{ArrivalMode, PlanEdit, PlanError, PlanField};
+use powerband_app::plan::{ArrivalMode, Draft, PlanEdit, PlanError, PlanField};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::{AccuracyCheck, PresetName, Profiler, WorkerLifetime};
 
@@ -45,6 +45,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
         let taken = segmented::show(ui, "Energy", draft.energy, &choices);
         edits.extend(taken.map(PlanEdit::Energy));
     });
+    machines(ui, draft, edits);
     accuracy(ui, app, edits);
     profile(ui, app, edits);
     if draft.rules.is_some() {
@@ -56,6 +57,30 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
             "One worker at a time, as in the session that is run again",
         );
     }
+}
+
+/// Whether several machines take turns.
+fn machines(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
+    if draft.machine_count() < 2 {
+        return;
+    }
+    named(ui, "Machines", |ui| {
+        let choices = [
+            (
+                false,
+                "in turns".to_owned(),
+                "One machine measures while the others wait",
+            ),
+            (
+                true,
+                "at the same time".to_owned(),
+                "Every machine measures its own setups in turns, all of them at once",
+            ),
+        ];
+        let is_on = draft.measures_machines_at_once();
+        let taken = segmented::show(ui, "Machines", is_on, &choices);
+        edits.extend(taken.map(PlanEdit::MachinesAtOnce));
+    });
 }
 
 /// How requests arrive.
