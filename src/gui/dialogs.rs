@@ -17,6 +17,7 @@ use super::widgets::{button, label};
 use powerband_app::Ask;
 use powerband_app::action::{Action, FigureAction, MachineAction, Sessions};
 use powerband_app::plan::{PlanEdit, PlanField};
+use powerband_app::reports::ReportTarget;
 use powerband_app::tables::action::TableChange;
 
 /// Time after which a desktop has shown its dialog.
@@ -173,7 +174,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
         Ask::SaveFigure(shown, _) => {
             Action::Figures(FigureAction::Save(Arc::clone(shown), Some(first)))
         }
-        Ask::SaveReport(subject, _) => Action::Report(*subject, Some(first)),
+        Ask::SaveReport(subject, _) => Action::Report(*subject, ReportTarget::File(first)),
         Ask::SaveTable(id, _) => Action::Table(id, TableChange::Export(Some(first))),
     })
 }

@@ -14,7 +14,7 @@ pub use super::kernels::action::Kernels;
 pub use super::library::action::Library;
 pub use super::machine::action::MachineAction;
 use super::plan::PlanEdit;
-use super::reports::ReportSubject;
+use super::reports::{ReportSubject, ReportTarget};
 pub use super::roofs::action::Roofs;
 pub use super::run::action::RunAction;
 use super::screen::Screen;
@@ -68,7 +68,7 @@ pub enum Action {
     /// Actions on the files of the library.
     Library(Library),
     /// Writes a report to a file; nothing stands for asking which.
-    Report(ReportSubject, Option<PathBuf>),
+    Report(ReportSubject, ReportTarget),
     /// Actions on figures as pictures.
     Figures(FigureAction),
     /// About a table, by its id.

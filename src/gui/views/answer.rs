@@ -8,6 +8,7 @@ use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::{button, label, verdict};
 use powerband_app::App;
 use powerband_app::action::Action;
+use powerband_app::reports::ReportTarget;
 use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_core::domain::point::Point;
@@ -47,13 +48,20 @@ pub(super) fn header(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<A
 
 /// Writes a report that begins with what the screen shows.
 pub(super) fn report_button(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
-    let subject = app.compared_subject(screen);
-    let subject = subject.ok_or("a report is about what was measured, and a side was published");
+    let subject = app.reported_subject(screen);
+    let subject =
+        subject.ok_or("a report is about what was measured here, or imported as a session");
     let allowed = subject.map(|_| ());
-    let button = button::plain_if(ui, allowed, Some(icon::SAVE), "Write a report…");
-    if let (true, Ok(subject)) = (button.clicked(), subject) {
-        actions.push(Action::Report(subject, None));
-    }
+    super::in_order(ui, 2, |ui, place| {
+        let (icon, name, target) = match place {
+            0 => (None, "Preview", ReportTarget::Preview),
+            _ => (Some(icon::SAVE), "Write a report…", ReportTarget::Ask),
+        };
+        let button = button::plain_if(ui, allowed, icon, name);
+        if let (true, Ok(subject)) = (button.clicked(), subject) {
+            actions.push(Action::Report(subject, target));
+        }
+    });
 }
 
 /// Two parts side by side, or below each other in a narrow window. They get their width.

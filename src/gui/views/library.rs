@@ -12,7 +12,7 @@ use crate::gui::widgets::{button, field, label, marker};
 use powerband_app::App;
 use powerband_app::action::{Action, Library, RunAction, Sessions};
 use powerband_app::library::{self, SessionEntry};
-use powerband_app::reports::ReportSubject;
+use powerband_app::reports::{ReportSubject, ReportTarget};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::LIVE;
 use powerband_app::tables::action::TableChange;
@@ -409,7 +409,10 @@ fn action_buttons(ui: &mut Ui, app: &App, path: &Path, actions: &mut Vec<Action>
                 actions.push(Action::Go(Screen::Curves));
             }
             if button::labelled(ui, Some(icon::SAVE), "Write a report…").clicked() {
-                actions.push(Action::Report(ReportSubject::of_session(open.id), None));
+                actions.push(Action::Report(
+                    ReportSubject::of_session(open.id),
+                    ReportTarget::Ask,
+                ));
             }
             if button::labelled(ui, None, "Close").clicked() {
                 actions.push(Action::Sessions(Sessions::Toggle(path.clone())));

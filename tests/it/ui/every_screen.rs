@@ -5,7 +5,7 @@ use eframe::egui::accessibility::is_input;
 use eframe::egui::accesskit::{Action as Listens, Role};
 use egui_kittest::kittest::AccessKitNode;
 use powerband_app::action::{Action, Library, RunAction, Sessions, Shell};
-use powerband_app::reports::ReportSubject;
+use powerband_app::reports::{ReportSubject, ReportTarget};
 use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
@@ -147,7 +147,7 @@ fn what_lies_over_a_screen_is_named_too() {
         Action::Shell(Shell::Log(true)),
         Action::Sessions(Sessions::Choose),
         Action::Sessions(Sessions::SaveAs(SessionId(1), None)),
-        Action::Report(ReportSubject::of_session(SessionId(1)), None),
+        Action::Report(ReportSubject::of_session(SessionId(1)), ReportTarget::Ask),
         Action::Library(Library::FocusSearch),
     ];
     for overlay in overlays {

@@ -15,6 +15,7 @@ use powerband_app::machine::Installing;
 use powerband_app::notices::NoticeLevel;
 use powerband_app::palette_entries;
 use powerband_app::plan::{ArrivalMode, MatrixEdit, PlanEdit, PlanField};
+use powerband_app::reports::ReportTarget;
 use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
@@ -294,8 +295,8 @@ ways! {
     Action::Library(Library::Restore) => Palette,
     Action::Library(Library::RestoreThis(_)) => Palette,
     Action::Library(Library::Reveal(_)) => Palette,
-    Action::Report(_, None) => Palette,
-    Action::Report(_, Some(_)) => DIALOG,
+    Action::Report(_, ReportTarget::Ask | ReportTarget::Preview) => Palette,
+    Action::Report(_, ReportTarget::File(_)) => DIALOG,
     Action::Table(_, TableChange::Sort(_)) => Palette,
     Action::Table(_, TableChange::Column(_, _)) => Palette,
     Action::Table(_, TableChange::Move(_, _)) => Palette,

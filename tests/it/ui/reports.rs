@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use powerband_app::action::Action;
+use eframe::egui::Vec2;
+use powerband_app::action::{Action, Sessions, Shell};
+use powerband_app::library::examples;
+use powerband_app::reports::ReportTarget;
 use powerband_app::screen::Screen;
 
 use super::Desk;
@@ -54,4 +57,50 @@ fn a_report_is_of_the_last_session_or_of_both_that_are_compared() {
     desk.fill("Path", &nowhere.display().to_string());
     desk.click("Save");
     desk.hear("The report was not written: cannot write");
+}
+
+#[test]
+fn a_report_of_a_profile_begins_with_the_panes_that_are_shown() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.harness.set_size(Vec2::new(1_920.0, 1_080.0));
+    let is_it = |one: &examples::Example| one.file == "resnet50-what-limits-it.ron";
+    let place = examples::ALL.iter().position(is_it).expect("an example");
+    desk.act(Action::Sessions(Sessions::OpenExample(place)));
+    desk.until("it is open", |app| app.shared.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Kernels));
+    desk.act(Action::Shell(Shell::Divide(Some(Screen::Why))));
+    desk.until("both panes are there", |app| {
+        let profile = &app.profile;
+        profile.kernels.found.result.is_some() && profile.why.found.result.is_some()
+    });
+    desk.steps(3);
+    let shown = desk.app().profile.why.found.result.as_ref();
+    let sentence = shown.and_then(|found| found.headline()).expect("an answer");
+    let to = desk.path("profile.md");
+    desk.press("Ctrl+Shift+E");
+    desk.fill("Path", &to.display().to_string());
+    desk.click("Save");
+    desk.hear("The report is in");
+    let text = fs::read_to_string(&to).expect("a report");
+    let place = |words: &str| {
+        text.find(words)
+            .unwrap_or_else(|| panic!("no {words}: {text}"))
+    };
+    let panes = [
+        place("## Where the time goes"),
+        place("## What limits it"),
+        place(&sentence.sentence),
+        place("Wall time in parts."),
+        place("Roofline."),
+        place("## Key findings"),
+    ];
+    assert!(panes.is_sorted(), "{panes:?}: {text}");
+    // What is only looked at lies where nothing is missed.
+    let subject = desk.app().reported_subject(Screen::Kernels);
+    let subject = subject.expect("a profile of a session");
+    desk.act(Action::Report(subject, ReportTarget::Preview));
+    let folder = desk.app().shared.place.paths.cache.join("reports");
+    desk.until("it is written", |_| {
+        fs::read_dir(&folder).is_ok_and(|mut files| files.next().is_some())
+    });
 }

@@ -4,7 +4,20 @@ mod screen;
 mod update;
 mod work;
 
+use std::path::PathBuf;
+
 use crate::sessions::SessionId;
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReportTarget {
+    /// To the file that the user is asked for.
+    Ask,
+    /// To a file.
+    File(PathBuf),
+    /// To where the desktop shows pages, to be looked at.
+    Preview,
+}
 
 /// What a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -37,11 +37,11 @@ impl ReportSource {
     }
 }
 
-/// Writes a report with the usual layout, with the answer of its screen first.
+/// Writes a report with the usual layout, with the answers of its screens first.
 pub(crate) fn write(
     first: &ReportSource,
     second: Option<(&ReportSource, &EarlierSource)>,
-    answer: Option<&ScreenAnswer>,
+    answers: &[ScreenAnswer],
     paths: &Paths,
     path: &Path,
 ) -> Result<(String, PathBuf), String> {
@@ -56,9 +56,7 @@ pub(crate) fn write(
             rules: &rules,
             title: None,
         });
-        if let Some(answer) = answer {
-            document.put_answer_first(answer);
-        }
+        document.put_answers_first(answers);
         files::write(&document, path).map_err(|error| error.to_string())
     });
     let folder = written.map_err(|reason| format!("The report was not written: {reason}"))?;

@@ -4,7 +4,7 @@ use super::{LIVE, SessionId};
 use crate::App;
 use crate::action::{Action, Sessions};
 use crate::command::entry::{Command, command};
-use crate::reports::ReportSubject;
+use crate::reports::{ReportSubject, ReportTarget};
 
 pub(crate) const NO_SESSION: &str = "no session is open";
 
@@ -31,7 +31,12 @@ pub(crate) const ALL: &[Command] = &[
         "Ctrl+Shift+S",
         |app| with_last(app, |id| Action::Sessions(Sessions::SaveAs(id, None))),
     ),
-    command("report", "Write a report…", "Ctrl+Shift+E", report),
+    command("report", "Write a report…", "Ctrl+Shift+E", |app| {
+        report(app, ReportTarget::Ask)
+    }),
+    command("preview-report", "Preview the report", "", |app| {
+        report(app, ReportTarget::Preview)
+    }),
     command("reload", "Reload the last session", "Ctrl+Shift+R", |app| {
         with_last(app, |id| Action::Sessions(Sessions::Reload(id)))
     }),
@@ -44,13 +49,12 @@ pub(crate) const ALL: &[Command] = &[
 ];
 
 fn with_last(app: &App, act: fn(SessionId) -> Action) -> Result<Action, &'static str> {
-    let last = app
-        .shared
-        .sessions
-        .iter()
-        .filter(|open| open.id != LIVE)
-        .last();
-    last.map(|open| act(open.id)).ok_or(NO_SESSION)
+    last(app).map(act)
+}
+
+fn last(app: &App) -> Result<SessionId, &'static str> {
+    let saved = app.shared.sessions.iter().filter(|open| open.id != LIVE);
+    saved.last().map(|open| open.id).ok_or(NO_SESSION)
 }
 
 /// The plan of the last session that was measured here.
@@ -61,12 +65,11 @@ fn run_again(app: &App) -> Result<Action, &'static str> {
         .ok_or("no session measured here is open")
 }
 
-/// A report: of what is compared where that is shown, else of the last session.
-fn report(app: &App) -> Result<Action, &'static str> {
-    if let Some(subject) = app.compared_subject(app.shared.screen) {
-        return Ok(Action::Report(subject, None));
-    }
-    with_last(app, |id| {
-        Action::Report(ReportSubject::of_session(id), None)
-    })
+/// A report: of what is compared or profiled where that is shown, else of the last session.
+fn report(app: &App, target: ReportTarget) -> Result<Action, &'static str> {
+    let subject = match app.reported_subject(app.shared.screen) {
+        Some(subject) => subject,
+        None => ReportSubject::of_session(last(app)?),
+    };
+    Ok(Action::Report(subject, target))
 }

@@ -7,7 +7,7 @@ use crate::compare::{self, is_comparable};
 use crate::journey::StepsSubject;
 use crate::kernels;
 use crate::palette_entries::entry::{Groups, Offered, anywhere, seen_on};
-use crate::reports::ReportSubject;
+use crate::reports::{ReportSubject, ReportTarget};
 use crate::screen::Screen;
 
 /// What can be done with an open session.
@@ -68,7 +68,7 @@ fn file(open: &OpenSession) -> Vec<Offered> {
         sessions("Reuse the plan", Sessions::RunAgain(open.id)).only_if(can_run),
         anywhere(
             "Write a report…",
-            Action::Report(ReportSubject::of_session(open.id), None),
+            Action::Report(ReportSubject::of_session(open.id), ReportTarget::Ask),
         ),
         sessions("Save as…", Sessions::SaveAs(open.id, None)),
     ];

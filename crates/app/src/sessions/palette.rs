@@ -6,7 +6,7 @@ use super::{LIVE, OpenSession};
 use crate::App;
 use crate::action::{Action, Sessions};
 use crate::palette_entries::entry::{Offered, anywhere};
-use crate::reports::ReportSubject;
+use crate::reports::{ReportSubject, ReportTarget};
 use powerband_store::examples;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
@@ -26,7 +26,7 @@ fn opened(app: &App, open: &OpenSession) -> Vec<Offered> {
         entry(&format!("Save {name} as…"), Sessions::SaveAs(id, None)),
         anywhere(
             format!("Write a report about {name}…"),
-            Action::Report(ReportSubject::of_session(id), None),
+            Action::Report(ReportSubject::of_session(id), ReportTarget::Ask),
         ),
     ];
     if open.path.is_some() {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::document::{Block, Document, ReportFigure, ReportTable, ReportText};
 use crate::analysis::headline::{Change, Headline};
 use crate::chart::figure::Drawing;
-use crate::chart::spec::ChartSpec;
 use powerband_core::base::humanize;
 
 /// Most reasons and most changes.
@@ -17,18 +16,29 @@ pub struct ScreenAnswer {
     /// What is compared, name by name.
     pub sides: Vec<(String, String)>,
     pub headline: Headline,
-    /// Its charts with their titles.
-    pub charts: Vec<(&'static str, ChartSpec)>,
+    /// What it draws, each with its title.
+    pub drawings: Vec<(&'static str, Drawing)>,
     /// Its table as it is arranged.
     pub table: Option<ReportTable>,
 }
 
 impl Document {
-    /// Puts the answer of a screen before everything else.
-    pub fn put_answer_first(&mut self, answer: &ScreenAnswer) {
-        let found = &answer.headline;
+    /// Puts the answers of screens before everything else.
+    pub fn put_answers_first(&mut self, answers: &[ScreenAnswer]) {
+        let mut blocks: Vec<Block> = answers.iter().flat_map(ScreenAnswer::blocks).collect();
+        blocks.append(&mut self.blocks);
+        self.blocks = blocks;
+    }
+}
+
+impl ScreenAnswer {
+    fn blocks(&self) -> Vec<Block> {
+        let found = &self.headline;
         let mut blocks = vec![Block::Heading(2, found.title.clone())];
-        blocks.push(Block::Facts(facts(answer)));
+        let facts = facts(self);
+        if !facts.is_empty() {
+            blocks.push(Block::Facts(facts));
+        }
         if !found.sentence.is_empty() {
             blocks.push(Block::paragraph(found.sentence.clone()));
         }
@@ -38,11 +48,10 @@ impl Document {
         let changes = found.changes.iter().take(MOST);
         let changes = changes.map(|Change { what, text }| format!("{what}: {text}"));
         blocks.extend(Block::titled_list(found.changes_title, changes));
-        blocks.extend(answer.charts.iter().filter_map(figure));
-        let table = answer.table.clone();
+        blocks.extend(self.drawings.iter().filter_map(figure));
+        let table = self.table.clone();
         blocks.extend(table.map(|table| Block::Table(table.without_empty_columns())));
-        blocks.append(&mut self.blocks);
-        self.blocks = blocks;
+        blocks
     }
 }
 
@@ -71,8 +80,8 @@ fn facts(answer: &ScreenAnswer) -> Vec<(String, ReportText)> {
     facts
 }
 
-fn figure((title, spec): &(&'static str, ChartSpec)) -> Option<Block> {
-    if spec.is_empty() {
+fn figure((title, drawing): &(&'static str, Drawing)) -> Option<Block> {
+    if matches!(drawing, Drawing::Chart(spec) if spec.is_empty()) {
         return None;
     }
     let caption = format!("{}.", humanize::capitalised(title));
@@ -80,6 +89,6 @@ fn figure((title, spec): &(&'static str, ChartSpec)) -> Option<Block> {
         stem: format!("answer-{}", title.to_lowercase().replace([' ', '.'], "-")),
         alt: caption.clone(),
         caption: caption.into(),
-        drawing: Arc::new(Drawing::Chart(Box::new(spec.clone()))),
+        drawing: Arc::new(drawing.clone()),
     }))
 }

@@ -18,6 +18,7 @@ use powerband_app::action::{Action, Kernels, Sessions};
 use powerband_app::figures;
 use powerband_app::kernels::words::{self, THRESHOLDS, least_share};
 use powerband_app::kernels::{self, BreakdownChart, KernelsResult, KernelsState};
+use powerband_app::screen::Screen;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::profile_runs::{ProfileRuns, Times};
@@ -36,7 +37,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return empty(ui, app, actions);
     };
     let mut changes = Vec::new();
-    header(ui, app, &mut changes);
+    header(ui, app, &mut changes, actions);
     ui.add_space(space::MEDIUM);
     choices::show(ui, app, &mut changes);
     ui.add_space(space::TINY);
@@ -85,9 +86,12 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
 }
 
-fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
+fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>, actions: &mut Vec<Action>) {
     super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
-        timeline(ui, app, changes);
+        super::in_order(ui, 2, |ui, place| match place {
+            0 => timeline(ui, app, changes),
+            _ => super::answer::report_button(ui, app, Screen::Kernels, actions),
+        });
     });
 }
 

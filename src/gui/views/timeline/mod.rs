@@ -18,6 +18,7 @@ use powerband_app::action::{Action, Timeline};
 use powerband_app::figures;
 use powerband_app::items::MenuTarget;
 use powerband_app::kernels::ProfileRef;
+use powerband_app::screen::Screen;
 use powerband_app::timeline::{OpenTrace, TimelineSelection, TraceId, TraceReading, TraceView};
 use powerband_findings::chart::figure::Drawing;
 
@@ -36,7 +37,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     match app.profile.timeline.current() {
         Some(current) => {
             super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
-                tools::title(ui, app, current, &mut changes);
+                super::in_order(ui, 2, |ui, place| match place {
+                    0 => tools::title(ui, app, current, &mut changes),
+                    _ => super::answer::report_button(ui, app, Screen::Timeline, actions),
+                });
             });
             tools::show(ui, app, current, &mut changes);
             ui.add_space(space::TINY);

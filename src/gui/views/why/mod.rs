@@ -17,6 +17,7 @@ use crate::gui::widgets::data_table::{self, DataTable};
 use crate::gui::widgets::{button, field, label, sketch, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Roofs, RunAction, Sessions, Why};
+use powerband_app::screen::Screen;
 use powerband_app::why::{self, WhyResult, WhySubject};
 use powerband_findings::chart::wall_time::WallBar;
 
@@ -36,7 +37,10 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return empty(ui, app, actions);
     };
     super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
-        ask_button(ui, app, actions);
+        super::in_order(ui, 2, |ui, place| match place {
+            0 => ask_button(ui, app, actions),
+            _ => super::answer::report_button(ui, app, Screen::Why, actions),
+        });
     });
     ui.add_space(space::MEDIUM);
     choices(ui, app, looking, actions);
