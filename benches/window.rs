@@ -231,7 +231,7 @@ struct Scene {
     /// Its sessions, for as long as it may look at them.
     _home: TempDir,
     ctx: Context,
-    window: Window,
+    window: Box<Window>,
     frame: usize,
     wheel: f32,
     typed: Option<String>,
@@ -262,7 +262,7 @@ impl Scene {
             watch: None,
             environment_roots: EnvironmentRoots::default(),
         };
-        let window = Window::new(&ctx, Started::new(place, files));
+        let window = Box::new(Window::new(&ctx, Started::new(place, files)));
         Self {
             _home: home,
             ctx,

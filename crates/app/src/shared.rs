@@ -52,6 +52,8 @@ pub struct Shared {
     pub(crate) library_files: Arc<BTreeMap<PathBuf, ScannedFile>>,
     /// Whether what the comparison draws is to be drawn anew.
     pub(crate) is_comparison_stale: bool,
+    /// How often the user changed the rules for categories of kernels.
+    pub category_rules: u32,
     /// What follows elsewhere from what is done now, oldest first.
     pub(crate) follow_ups: VecDeque<FollowUp>,
 }
@@ -150,6 +152,7 @@ impl Shared {
             is_running: false,
             library_files: Arc::default(),
             is_comparison_stale: false,
+            category_rules: 0,
             follow_ups: VecDeque::new(),
             remembered,
             backend,

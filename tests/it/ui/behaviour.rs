@@ -164,6 +164,7 @@ fn compare(desk: &mut Desk) {
         setup: 0,
         point: None,
         whole: false,
+        profile: None,
     };
     let after = first_of(sides[0].session);
     desk.act(Action::Compare(Compare::Before(first_of(older))));

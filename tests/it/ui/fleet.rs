@@ -249,6 +249,7 @@ fn two_setups_on_two_machines_are_compared_by_part() {
         setup,
         point: None,
         whole: false,
+        profile: None,
     };
     desk.act(Action::Go(Screen::Compare));
     desk.act(Action::Compare(Compare::Before(pick(0))));

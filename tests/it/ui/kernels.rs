@@ -192,7 +192,9 @@ pub(super) fn found(desk: &mut Desk) {
         let state = &app.profile.kernels;
         state.found.result.is_some()
             && state.found.busy().is_none()
-            && state.wanted(&app.shared.sessions).is_none()
+            && state
+                .wanted(&app.shared.sessions, app.shared.category_rules)
+                .is_none()
     });
     desk.steps(2);
 }

@@ -106,10 +106,8 @@ fn desk() -> Desk {
 /// Compares two setups of two sessions, or both sessions as a whole.
 fn compare(desk: &mut Desk, is_whole: bool) {
     let side = |session, setup| SideChoice {
-        session: SessionId(session),
-        setup: if is_whole { 0 } else { setup },
-        point: None,
         whole: is_whole,
+        ..SideChoice::of_setup(SessionId(session), if is_whole { 0 } else { setup })
     };
     desk.act(Action::Compare(Compare::Before(side(1, 0))));
     desk.act(Action::Compare(Compare::After(side(2, 1))));

@@ -11,6 +11,7 @@ mod charts_zoomed;
 mod claims;
 mod commands;
 mod compare_by_hand;
+mod compared_profiles;
 mod curves_by_hand;
 mod curves_charts;
 mod curves_under_hand;

@@ -165,6 +165,7 @@ fn an_interval_closes_in_while_a_run_goes_on() {
             setup,
             point: None,
             whole: false,
+            profile: None,
         })));
     }
     let drawn = |desk: &Desk| {

@@ -211,6 +211,7 @@ pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
         setup: 0,
         point: None,
         whole: false,
+        profile: None,
     };
     desk.act(Action::Compare(Compare::After(after)));
     desk.until("two sides are compared", |app| {

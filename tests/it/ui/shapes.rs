@@ -119,6 +119,7 @@ fn compare(desk: &mut Desk) {
             setup: 0,
             point: None,
             whole: false,
+            profile: None,
         };
         desk.act(Action::Compare(side(pick)));
     }
@@ -168,6 +169,7 @@ fn heat_maps_and_curves_over_the_sequence_are_painted() {
                 setup: 0,
                 point: None,
                 whole: false,
+                profile: None,
             })));
         }
         desk.act(Action::Go(Screen::Compare));

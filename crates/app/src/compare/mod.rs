@@ -3,9 +3,11 @@
 pub(crate) mod action;
 pub(crate) mod commands;
 pub(crate) mod palette;
+pub mod profiles;
 pub mod side;
 mod update;
 
+use profiles::ComparedProfiles;
 pub(crate) use update::EarlierSource;
 
 use powerband_core::domain::point::{BATCH, Point};
@@ -15,6 +17,7 @@ use std::sync::Arc;
 
 use crate::curves::ring;
 use crate::derived::Derived;
+use crate::kernels;
 use crate::reports::ReportSubject;
 use crate::sessions::{LIVE, OnDisk, OpenSession, OpenSessions, Pin, SessionId, series};
 use powerband_core::domain::again;
@@ -32,7 +35,7 @@ use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
 
-/// One side: a setup of an open session, at one batch size or at all.
+/// One side: a setup of an open session, at one batch size or at all, or a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SideChoice {
     /// Which session.
@@ -43,6 +46,29 @@ pub struct SideChoice {
     pub point: Option<Point>,
     /// Whether all setups in common are compared. Both sides are whole, or neither.
     pub whole: bool,
+    /// Which of the session's profiles, where that is the side and no setup.
+    pub profile: Option<usize>,
+}
+
+impl SideChoice {
+    /// A setup, at all of its points.
+    pub fn of_setup(session: SessionId, setup: usize) -> Self {
+        Self {
+            session,
+            setup,
+            point: None,
+            whole: false,
+            profile: None,
+        }
+    }
+
+    /// All setups of a session.
+    pub fn of_session(session: SessionId) -> Self {
+        Self {
+            whole: true,
+            ..Self::of_setup(session, 0)
+        }
+    }
 }
 
 /// The comparison screen.
@@ -58,6 +84,8 @@ pub struct CompareState {
     pub found: Derived<(SideChoice, SideChoice), (SideChoice, SideChoice, Arc<Comparison>)>,
     /// The charts of it.
     pub drawn: ComparisonCharts,
+    /// The comparison of the sides' profiles, where a side is one.
+    pub profiles: Derived<kernels::Request, ComparedProfiles>,
     /// The run that goes on, with its samples, as of the last comparison within it.
     run: Option<Arc<Session>>,
 }
@@ -235,12 +263,7 @@ impl CompareState {
 
     /// Compares the first two setups of a session.
     pub(crate) fn choose_pair(&mut self, session: SessionId) {
-        let [before, after] = [0, 1].map(|setup| SideChoice {
-            session,
-            setup,
-            point: None,
-            whole: false,
-        });
+        let [before, after] = [0, 1].map(|setup| SideChoice::of_setup(session, setup));
         (self.before, self.after) = (Some(before), Some(after));
         self.is_chosen = true;
     }
@@ -251,7 +274,9 @@ impl CompareState {
         let (before, after) = self.before.zip(self.after)?;
         let is_measured = |side: SideChoice| {
             let session = open.get(side.session);
-            session.is_some_and(|open| side.setup < open.session.plan.setups.len())
+            session.is_some_and(|open| {
+                side.profile.is_some() || side.setup < open.session.plan.setups.len()
+            })
         };
         if !is_measured(before) || !is_measured(after) {
             return None;
@@ -285,7 +310,11 @@ impl CompareState {
     pub fn drop_missing_sides(&mut self, open: &OpenSessions) {
         let exists = |pick: &SideChoice| {
             open.get(pick.session).is_some_and(|open| {
-                is_comparable(open) && pick.setup < open.comparable_session().plan.setups.len()
+                let has_setup = || {
+                    is_comparable(open) && pick.setup < open.comparable_session().plan.setups.len()
+                };
+                let profile = pick.profile;
+                profile.map_or_else(has_setup, |place| place < open.session.profiles.len())
             })
         };
         self.before = self.before.filter(|pick| self.is_chosen && exists(pick));
@@ -299,12 +328,14 @@ impl CompareState {
         };
         let sides = self.before.zip(self.after);
         self.found.keep_if(|of| Some(*of) == sides);
+        self.drop_missing_profiles();
     }
 
     /// The sides that ought to be compared and are not yet.
     pub fn wanted(&self) -> Option<(SideChoice, SideChoice)> {
         let sides = self.before.zip(self.after)?;
-        self.found.needs(&sides).then_some(sides)
+        let is_wanted = !self.compares_profiles() && self.found.needs(&sides);
+        is_wanted.then_some(sides)
     }
 }
 
@@ -402,19 +433,19 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
     let has_several = |open: &&OpenSession| open.session.plan.setups.len() > 1;
     if let Some((first, last)) = akin {
         return (
-            Some(side_of_setup(first.id, 0)),
+            Some(SideChoice::of_setup(first.id, 0)),
             Some(same_setup_in(first, 0, last)),
         );
     }
     if let Some(one) = opened.find(has_several) {
         let last = one.session.plan.setups.len() - 1;
         return (
-            Some(side_of_setup(one.id, 0)),
-            Some(side_of_setup(one.id, last)),
+            Some(SideChoice::of_setup(one.id, 0)),
+            Some(SideChoice::of_setup(one.id, last)),
         );
     }
     let ends = measured.first().zip(measured.last());
-    let before = ends.map(|(first, _)| side_of_setup(first.id, 0));
+    let before = ends.map(|(first, _)| SideChoice::of_setup(first.id, 0));
     let after = ends
         .filter(|(first, last)| first.id != last.id)
         .map(|(first, last)| same_setup_in(first, 0, last));
@@ -424,7 +455,10 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
             Some(published) => (Some(published), Some(own)),
             None => (Some(own), None),
         },
-        (None, None) => published_sides(open),
+        (None, None) => match published_sides(open) {
+            (None, None) => profiles::first_and_last(open),
+            published => published,
+        },
         both => both,
     }
 }
@@ -434,7 +468,12 @@ fn published_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoic
     let published = open.iter().find_map(|open| {
         let setups: Vec<usize> = comparable_setups(open).collect();
         let (first, last) = (*setups.first()?, *setups.last()?);
-        (first != last).then(|| (side_of_setup(open.id, first), side_of_setup(open.id, last)))
+        (first != last).then(|| {
+            (
+                SideChoice::of_setup(open.id, first),
+                SideChoice::of_setup(open.id, last),
+            )
+        })
     });
     published.unzip()
 }
@@ -442,6 +481,9 @@ fn published_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoic
 /// The side beside one that was chosen: of the session measured last, or first, of the same network where
 /// there is one; another setup of its own session where that is alone; else what another session publishes.
 fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Option<SideChoice> {
+    if chosen.profile.is_some() {
+        return profiles::another(open, chosen);
+    }
     let own = open.get(chosen.session)?;
     let mut others = by_time(open);
     others.retain(|other| other.id != own.id);
@@ -457,11 +499,14 @@ fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Opti
     }
     let others = comparable_setups(own).filter(|setup| *setup != chosen.setup);
     if let Some(setup) = others.last() {
-        return Some(side_of_setup(own.id, setup));
+        return Some(SideChoice::of_setup(own.id, setup));
     }
     let mut published = open.iter().filter(|other| other.id != own.id);
     let other = published.find(|other| is_comparable(other))?;
-    Some(side_of_setup(other.id, comparable_setups(other).next()?))
+    Some(SideChoice::of_setup(
+        other.id,
+        comparable_setups(other).next()?,
+    ))
 }
 
 /// The same setup in another session, where it has one, else its first.
@@ -470,16 +515,7 @@ pub fn same_setup_in(own: &OpenSession, setup: usize, other: &OpenSession) -> Si
     let mut others = other.session.plan.setups.iter();
     let same = others.position(|other| Some(other) == spec);
     let first = || comparable_setups(other).next();
-    side_of_setup(other.id, same.or_else(first).unwrap_or_default())
-}
-
-fn side_of_setup(session: SessionId, setup: usize) -> SideChoice {
-    SideChoice {
-        session,
-        setup,
-        point: None,
-        whole: false,
-    }
+    SideChoice::of_setup(other.id, same.or_else(first).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -532,16 +568,16 @@ mod tests {
     fn both_sides_are_whole_or_none() {
         let open = OpenSessions::default();
         let mut state = CompareState {
-            before: Some(side_of_setup(SessionId(1), 0)),
+            before: Some(SideChoice::of_setup(SessionId(1), 0)),
             after: Some(SideChoice {
                 point: Some(Point::of_batch(4)),
-                ..side_of_setup(SessionId(2), 1)
+                ..SideChoice::of_setup(SessionId(2), 1)
             }),
             ..CompareState::default()
         };
         let all = SideChoice {
             whole: true,
-            ..side_of_setup(SessionId(1), 0)
+            ..SideChoice::of_setup(SessionId(1), 0)
         };
         state.choose(true, all, &open);
         let after = state.after.unwrap();
@@ -549,7 +585,7 @@ mod tests {
             (after.whole, after.point, after.session),
             (true, None, SessionId(2))
         );
-        state.choose(false, side_of_setup(SessionId(2), 1), &open);
+        state.choose(false, SideChoice::of_setup(SessionId(2), 1), &open);
         assert!(!state.before.unwrap().whole);
     }
 }

@@ -33,6 +33,9 @@ impl ComparisonSide {
 impl SideChoice {
     /// It with its session, where that is open.
     pub(crate) fn side(self, open: &OpenSessions) -> Option<ComparisonSide> {
+        if self.profile.is_some() {
+            return None;
+        }
         Some(ComparisonSide {
             session: Arc::clone(open.get(self.session)?.comparable_session()),
             setup: (!self.whole).then_some(self.setup),

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{CompareState, SideChoice};
+use super::{CompareState, SideChoice, profiles};
 use crate::action::Compare;
 use crate::doors::CompareDoor;
+use crate::kernels;
 use crate::screen::Screen;
 use crate::sessions::LIVE;
 use crate::shared::Shared;
 use powerband_core::domain::session::Session;
+use powerband_findings::analysis::breakdown::Filter;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::closing_in;
 use powerband_findings::analysis::comparison::{self, ComparedSide};
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
 use powerband_findings::tables::fleet_effects::of_all;
+use powerband_findings::tables::kernel_changes;
 use powerband_findings::tables::metrics::of_metrics;
 use powerband_findings::tables::pairs::of_pairs;
 use powerband_store::library::{self, ScannedFile};
@@ -52,6 +55,7 @@ impl CompareDoor {
     pub(crate) fn compare_if_wanted(&mut self, shared: &mut Shared) {
         self.sides.drop_missing_sides(&shared.sessions);
         self.compare_tables(shared);
+        self.compare_profiles_if_wanted(shared);
         let Some((before, after)) = self.sides.wanted() else {
             return;
         };
@@ -93,8 +97,33 @@ impl CompareDoor {
         );
     }
 
+    fn compare_profiles_if_wanted(&mut self, shared: &Shared) {
+        let rules = shared.category_rules;
+        let Some(request) = self.sides.wanted_profiles(&shared.sessions, rules) else {
+            return;
+        };
+        let paths = shared.place.paths.clone();
+        let work = move |request: &kernels::Request| profiles::compare(request, &paths);
+        shared.derive(
+            self,
+            "compare-profiles",
+            |door| &mut door.sides.profiles,
+            request,
+            work,
+            Self::compare_if_wanted,
+        );
+    }
+
     /// The tables of what is compared; two setups are named by their pickers.
     fn compare_tables(&self, shared: &mut Shared) {
+        match &self.sides.profiles.result {
+            Some(found) => {
+                let rows: Vec<usize> = found.comparison.shown(&Filter::NONE);
+                let table = kernel_changes::of_comparison(&found.comparison, &rows);
+                shared.tables.set_table("profile-changes", table);
+            }
+            None => shared.tables.remove("profile-changes"),
+        }
         let Some((before, _, found)) = &self.sides.found.result else {
             shared.tables.remove("pairs");
             shared.tables.remove("metrics");

@@ -4,6 +4,7 @@ use crate::App;
 use crate::action::{
     Action, Compare, Curves, FigureAction, History, Kernels, RunAction, Sessions, Shell, Why,
 };
+use crate::compare::profiles::profile_of;
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
 use crate::kernels;
@@ -93,12 +94,7 @@ fn visibility_entries(app: &App, id: SeriesId) -> Vec<Offered> {
 
 /// One side of a comparison.
 fn sides(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offered> {
-    let pick = compare::SideChoice {
-        session: open.id,
-        setup,
-        point: None,
-        whole: false,
-    };
+    let pick = compare::SideChoice::of_setup(open.id, setup);
     if !is_comparable(open) {
         return Vec::new();
     }
@@ -188,33 +184,6 @@ fn explained(open: &OpenSession, setup: usize, point: Option<Point>) -> Vec<Offe
         anywhere("Why? Measure experiments on it", ask).only_if(can_be_asked(open, case))
     });
     look.into_iter().chain(ask).collect()
-}
-
-/// The profile of a setup: of this case where there is one, else of any.
-fn profile_of(
-    open: &OpenSession,
-    setup: usize,
-    point: Option<Point>,
-) -> Option<kernels::ProfileRef> {
-    let exact = point.and_then(|point| profile_of_case(open, CaseKey { setup, point }));
-    exact.or_else(|| profile_where(open, |case| case.setup == setup))
-}
-
-/// The profile of exactly this case.
-pub(crate) fn profile_of_case(open: &OpenSession, key: CaseKey) -> Option<kernels::ProfileRef> {
-    profile_where(open, |case| case == key)
-}
-
-fn profile_where(
-    open: &OpenSession,
-    is_it: impl Fn(CaseKey) -> bool,
-) -> Option<kernels::ProfileRef> {
-    let mut profiles = open.session.profiles.iter();
-    let profile = profiles.position(|profile| profile.case.is_some_and(&is_it))?;
-    Some(kernels::ProfileRef {
-        session: open.id,
-        profile,
-    })
 }
 
 /// What can be done with a node or an operator of an engine's graph, by its name.

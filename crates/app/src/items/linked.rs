@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::action::Timeline;
-use crate::curves::menu::profile_of_case;
+use crate::compare::profiles::profile_of_case;
 use crate::doors::ProfileDoor;
 use crate::history::Following;
 use crate::kernels::menu::exact_search;

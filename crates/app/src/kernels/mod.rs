@@ -18,6 +18,7 @@ use std::sync::Arc;
 pub use commands::timeline_of_profile;
 use instances::InstancesState;
 pub use selected::SelectedRow;
+pub(crate) use work::add_up;
 
 use super::derived::Derived;
 use super::sessions::{OpenSession, OpenSessions, SessionId, Snapshot};
@@ -143,8 +144,6 @@ pub struct KernelsState {
     filters: BTreeMap<ProfileRef, Filter>,
     /// The sums, with the sessions as they were then.
     pub found: Derived<Request, KernelsResult>,
-    /// How often the rules have changed.
-    pub rules: u32,
     /// What is drawn of it.
     pub drawn: KernelsDrawing,
 }
@@ -251,11 +250,11 @@ impl KernelsState {
     }
 
     /// The request to make now, where the sessions or the choice changed.
-    pub fn wanted(&self, open: &OpenSessions) -> Option<Request> {
+    pub fn wanted(&self, open: &OpenSessions, rules: u32) -> Option<Request> {
         let wanted = KernelsRequest {
             after: self.looking?,
             before: self.before,
-            rules: self.rules,
+            rules,
             typed_runs: [self.before, self.looking].map(|pick| self.typed(pick?)),
             times: self.times,
         };

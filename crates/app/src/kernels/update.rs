@@ -141,7 +141,7 @@ impl ProfileDoor {
     fn rules_changed(&mut self, changed: Result<(), String>, shared: &mut Shared) {
         match changed {
             Ok(()) => {
-                self.kernels.rules += 1;
+                shared.category_rules += 1;
                 self.add_up_if_wanted(shared);
             }
             Err(reason) => shared.notify(NoticeLevel::Trouble, reason),
@@ -152,7 +152,7 @@ impl ProfileDoor {
     pub(crate) fn add_up_if_wanted(&mut self, shared: &mut Shared) {
         self.kernels.drop_missing_profiles(&shared.sessions);
         self.recall_runs(shared);
-        let wanted = self.kernels.wanted(&shared.sessions);
+        let wanted = self.kernels.wanted(&shared.sessions, shared.category_rules);
         if let Some(request) = wanted.filter(|_| shared.shows(Screen::Kernels)) {
             let paths = shared.place.paths.clone();
             let work = move |request: &Request| work::add_up(request, &paths);

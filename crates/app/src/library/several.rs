@@ -177,12 +177,7 @@ impl LibraryState {
                     let text = "Published numbers are not compared: both sessions need setups.";
                     return shared.notify(NoticeLevel::Info, text);
                 }
-                let pick = |session| compare::SideChoice {
-                    session,
-                    setup: 0,
-                    point: None,
-                    whole: true,
-                };
+                let pick = compare::SideChoice::of_session;
                 shared.then(Action::Go(Screen::Compare));
                 shared.then(Action::Compare(Compare::Before(pick(ids[0]))));
                 shared.then(Action::Compare(Compare::After(pick(ids[1]))));

@@ -71,23 +71,7 @@ impl App {
         let sessions = &self.shared.sessions;
         let case = |name: String| vec![("Case".to_owned(), name)];
         match screen {
-            Screen::Compare => {
-                door.sides.found.result.as_ref()?;
-                let drawn = &door.sides.drawn;
-                let sides = [("Before", door.sides.before), ("After", door.sides.after)];
-                let sides = sides
-                    .into_iter()
-                    .filter_map(|(title, side)| Some((title.to_owned(), self.side_text(side?)?)));
-                Some(ScreenAnswer {
-                    sides: sides.collect(),
-                    headline: drawn.headline.clone(),
-                    drawings: vec![
-                        ("latency of both sides", chart(&drawn.latency)),
-                        ("speed-up", chart(&drawn.speed_ups)),
-                    ],
-                    table: self.arranged_table("pairs", "pair"),
-                })
-            }
+            Screen::Compare => self.answer_of_sides(),
             Screen::Journey => {
                 door.journey.found.result.as_ref()?;
                 let drawn = &door.journey.drawn;
@@ -141,6 +125,38 @@ impl App {
             Screen::Why => self.answer_of_why(),
             _ => None,
         }
+    }
+
+    fn answer_of_sides(&self) -> Option<ScreenAnswer> {
+        let state = &self.compare.sides;
+        if state.compares_profiles() {
+            let found = state.profiles.result.as_ref()?;
+            let sides = [("Before", found.sides[0]), ("After", found.sides[1])];
+            let name = |pick| kernels::words::name(&self.shared.sessions, pick);
+            return Some(ScreenAnswer {
+                sides: sides
+                    .map(|(title, pick)| (title.to_owned(), name(pick)))
+                    .into(),
+                headline: found.headline.clone(),
+                drawings: Vec::new(),
+                table: self.arranged_table("profile-changes", "row"),
+            });
+        }
+        state.found.result.as_ref()?;
+        let drawn = &state.drawn;
+        let sides = [("Before", state.before), ("After", state.after)];
+        let sides = sides
+            .into_iter()
+            .filter_map(|(title, side)| Some((title.to_owned(), self.side_text(side?)?)));
+        Some(ScreenAnswer {
+            sides: sides.collect(),
+            headline: drawn.headline.clone(),
+            drawings: vec![
+                ("latency of both sides", chart(&drawn.latency)),
+                ("speed-up", chart(&drawn.speed_ups)),
+            ],
+            table: self.arranged_table("pairs", "pair"),
+        })
     }
 
     fn answer_of_kernels(&self) -> Option<ScreenAnswer> {

@@ -45,12 +45,7 @@ fn sides(open: &OpenSession) -> Vec<Offered> {
     if !is_comparable(open) {
         return Vec::new();
     }
-    let pick = compare::SideChoice {
-        session: open.id,
-        setup: 0,
-        point: None,
-        whole: true,
-    };
+    let pick = compare::SideChoice::of_session(open.id);
     let offer = |title: &str, request| seen_on(Screen::Compare, title, Action::Compare(request));
     vec![
         offer("Set as before", Compare::Before(pick)),

@@ -48,7 +48,7 @@ const fn kind(
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [TableKind; 30] = [
+pub const ALL: [TableKind; 31] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("two-cases", "Two pinned cases", "time", Screen::Curves),
@@ -64,6 +64,12 @@ pub const ALL: [TableKind; 30] = [
     ),
     kind("metrics", "All metrics", "metric", Screen::Compare),
     kind("pairs", "Case by case", "pair", Screen::Compare),
+    kind(
+        "profile-changes",
+        "Kernel by kernel",
+        "row",
+        Screen::Compare,
+    ),
     kind("parts", "Setup and machine", "part", Screen::Compare),
     kind("fleet", "Machines of a case", "machine", Screen::Fleet),
     kind("fleet-effects", "Setup and machine", "part", Screen::Fleet),

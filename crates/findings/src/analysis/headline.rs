@@ -7,6 +7,7 @@ use super::conditions::{self, Difference};
 use super::fleet::FleetCase;
 use super::history::{self, History};
 use super::journey::{Journey, StepResult};
+use super::kernel_comparison::{KernelComparison, KernelEntry};
 use super::verdict::Call;
 use powerband_core::base::humanize::{self, UNKNOWN};
 use powerband_core::domain::session::Session;
@@ -99,6 +100,65 @@ impl Headline {
             changes_title: "What changed",
             ..Self::of_ratio(found.overall).with_differences(&found.differences)
         }
+    }
+
+    /// The kernels of two profiles: all their time. A profiled run is slower than one that is measured, so there is no
+    /// verdict.
+    pub fn of_profiles(
+        found: &KernelComparison,
+        names: [&str; 2],
+        differences: &[Difference],
+    ) -> Self {
+        let times = found.before_ns.zip(found.after_ns);
+        let times = times.filter(|(before, after)| *before > 0.0 && *after > 0.0);
+        let per = found.per().unwrap_or("the whole profile");
+        let sentence = times.map_or_else(
+            || "A side has no times of kernels.".to_owned(),
+            |(before, after)| {
+                let [before, after] = [before, after].map(humanize::duration_ns);
+                format!("{before} before and {after} after, {per}.")
+            },
+        );
+        let count = |entries: &[KernelEntry]| humanize::pluralised(entries.len() as u64, "name");
+        let only_here = [("before", &found.removed), ("after", &found.added)];
+        let only_here = only_here
+            .into_iter()
+            .filter(|(_, entries)| !entries.is_empty());
+        let only_here =
+            only_here.map(|(side, entries)| format!("{} ran {side} only.", count(entries)));
+        let no_verdict =
+            "Times of profiles, which slow a run down: compare measured sessions for a verdict.";
+        let reasons = found
+            .notes
+            .iter()
+            .map(|note| as_sentence(note.trim_end_matches('.')));
+        Self {
+            title: "Kernel time before over after".to_owned(),
+            help: "Above 1 the kernels take less time after. The sum of the times of kernels, copies and sets",
+            ratio: times.map(|(before, after)| humanize::ratio(before / after)),
+            sentence,
+            reasons: [no_verdict.to_owned()]
+                .into_iter()
+                .chain(only_here)
+                .chain(reasons)
+                .collect(),
+            changes_title: "What changed",
+            ..Self::default()
+        }
+        .with_differences(differences)
+        .with_names(names)
+    }
+
+    /// Says first what two profiles are called, where that differs.
+    fn with_names(mut self, [before, after]: [&str; 2]) -> Self {
+        if before != after {
+            let profile = Change {
+                what: "Profile".to_owned(),
+                text: format!("{before} → {after}"),
+            };
+            self.changes.insert(0, profile);
+        }
+        self
     }
 
     /// Steps of a session: the last one against the baseline; of alternatives the fastest against the first.

@@ -2,6 +2,7 @@
 
 mod map;
 mod overlaid;
+mod profiles;
 mod tables;
 
 use eframe::egui::{DragAndDrop, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui};
@@ -14,9 +15,11 @@ use crate::gui::widgets::choice::{Choice, ChoiceRow};
 use crate::gui::widgets::{button, flags, label, marker, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Compare, RunAction, Sessions};
+use powerband_app::compare::profiles::side_of_profile;
 use powerband_app::compare::{
     RaisedFlag, SideChoice, comparable_setups, is_comparable, same_setup_in, whole_name,
 };
+use powerband_app::kernels::{self, ProfileRef};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{LIVE, OpenSession, SessionId};
 use powerband_core::base::humanize;
@@ -25,6 +28,7 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::Comparison;
 use powerband_findings::analysis::flags::FlagSeverity;
+use powerband_findings::analysis::profiled;
 
 /// The tooltip of a side.
 const DRAGGED: &str =
@@ -52,7 +56,9 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::scrolled(ui, |ui| {
         sides(ui, app, &mut changes);
         ui.add_space(space::MEDIUM);
-        match &app.compare.sides.found.result {
+        let sides = &app.compare.sides;
+        match &sides.found.result {
+            _ if sides.compares_profiles() => profiles::show(ui, app, actions),
             Some((_, _, comparison)) => body(ui, app, comparison, actions),
             None => waiting::show(ui, "Comparing…"),
         }
@@ -133,7 +139,12 @@ fn drop_target(
     let opposite = DragAndDrop::payload::<SideChoice>(ui);
     let opposite = opposite.filter(|side| **side != pick);
     let session = DragAndDrop::payload::<SessionId>(ui).and_then(|id| {
-        let session = sessions.get(*id).filter(|open| is_comparable(open))?;
+        let session = sessions.get(*id)?;
+        if !is_comparable(session) {
+            let (session, profile) = (session.id, 0);
+            let dropped = ProfileRef { session, profile };
+            return kernels::profile(sessions, dropped).map(|_| side_of_profile(sessions, dropped));
+        }
         let side = same_setup_in(sessions.get(pick.session)?, pick.setup, session);
         Some(SideChoice {
             whole: pick.whole,
@@ -187,38 +198,30 @@ fn side(
         {
             changes.push(wrap(*taken));
         }
-        point_choice(
-            ui,
-            title,
-            pick,
-            &open.comparable_session().plan.points,
-            wrap,
-            changes,
-        );
+        if pick.profile.is_none() {
+            let points = &open.comparable_session().plan.points;
+            point_choice(ui, title, pick, points, wrap, changes);
+        }
     });
     label::faint(ui, &side_details(open, pick));
 }
 
-/// Every setup that can be this side, and of several sessions each as a whole.
+/// Every setup that can be this side, of several sessions each as a whole, and every profile.
 fn side_choices(app: &App) -> Vec<SideChoice> {
     let sessions = &app.shared.sessions;
     let mut choices = Vec::new();
     for open in sessions.iter().filter(|open| is_comparable(open)) {
-        let side = |setup, whole| SideChoice {
-            session: open.id,
-            setup,
-            point: None,
-            whole,
-        };
         let has_whole = sessions.len() > 1 && !open.session.plan.setups.is_empty();
-        choices.extend(has_whole.then(|| side(0, true)));
-        choices.extend(comparable_setups(open).map(|setup| side(setup, false)));
+        choices.extend(has_whole.then(|| SideChoice::of_session(open.id)));
+        choices.extend(comparable_setups(open).map(|setup| SideChoice::of_setup(open.id, setup)));
     }
+    let profiles = kernels::profile_refs(sessions).into_iter();
+    choices.extend(profiles.map(|pick| side_of_profile(sessions, pick)));
     choices
 }
 
 fn side_row(app: &App, choice: SideChoice, pick: SideChoice) -> ChoiceRow {
-    let key = |side: SideChoice| (side.session, side.whole, side.setup);
+    let key = |side: SideChoice| (side.session, side.whole, side.setup, side.profile);
     ChoiceRow {
         name: side_name(app, choice),
         colour: Some(app.shared.sessions.colour(choice.session, choice.setup)),
@@ -232,6 +235,11 @@ fn side_row(app: &App, choice: SideChoice, pick: SideChoice) -> ChoiceRow {
 
 fn side_name(app: &App, side: SideChoice) -> String {
     let sessions = &app.shared.sessions;
+    if let Some(profile) = side.profile {
+        let session = side.session;
+        let name = kernels::words::name(sessions, ProfileRef { session, profile });
+        return format!("Profile: {name}");
+    }
     match sessions.get(side.session) {
         Some(open) if side.whole => whole_name(sessions, open),
         _ => sessions.series_name(side.session, side.setup),
@@ -241,6 +249,10 @@ fn side_name(app: &App, side: SideChoice) -> String {
 /// When, how and where it was measured, as far as known.
 fn side_details(open: &OpenSession, pick: SideChoice) -> String {
     let session = &open.session;
+    let profile = pick.profile.and_then(|place| session.profiles.get(place));
+    if let Some(profile) = profile {
+        return profiled::profile_text(profile);
+    }
     if pick.setup >= session.plan.setups.len()
         && let Some(published) = &session.published
     {

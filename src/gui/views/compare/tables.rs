@@ -38,6 +38,11 @@ pub(super) fn parts(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &m
     );
 }
 
+/// The kernels of two profiles side by side.
+pub(super) fn profiles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    table(ui, app, actions, "profile-changes", "Kernel by kernel", "");
+}
+
 /// Every number on both sides.
 pub(super) fn metrics(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     table(ui, app, actions, "metrics", "All metrics", WHICH_IS_WHICH);

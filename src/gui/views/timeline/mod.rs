@@ -26,6 +26,8 @@ use powerband_findings::chart::figure::Drawing;
 const CARD: f32 = 272.0;
 /// Below this width the card of the selection stands below the timeline.
 const NARROW: f32 = 760.0;
+/// Width of the buttons for a report.
+const REPORT: f32 = 240.0;
 /// Its height there.
 const BELOW: f32 = 190.0;
 /// Height of the table of a measured stretch, and the least that the timeline keeps above it.
@@ -38,7 +40,12 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Some(current) => {
             super::tabs::with_buttons(ui, super::NARROW_HEAD, |ui| {
                 super::in_order(ui, 2, |ui, place| match place {
-                    0 => tools::title(ui, app, current, &mut changes),
+                    0 => {
+                        ui.scope(|ui| {
+                            ui.set_max_width((ui.available_width() - REPORT).max(80.0));
+                            tools::title(ui, app, current, &mut changes);
+                        });
+                    }
                     _ => super::answer::report_button(ui, app, Screen::Timeline, actions),
                 });
             });
