@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{
-    self, CentralPanel, Context, Frame, Margin, Panel, Rect, Stroke, Ui, ViewportCommand,
+    self, CentralPanel, Context, Frame, Margin, Panel, Stroke, Ui, ViewportCommand,
 };
 
 use super::dialogs::Dialogs;
@@ -19,7 +19,7 @@ use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
 use powerband_app::notices::NoticeLevel;
 use powerband_app::screen::Screen;
-use powerband_app::shell::layout;
+use powerband_app::shell::layout::{self, Pane};
 use powerband_app::shell::settings::{self, Placement, Theme};
 use powerband_app::{App, Installation, WindowRequest};
 use powerband_core::base::clock;
@@ -34,6 +34,8 @@ const FIRST_SIZE: (f32, f32) = (1440.0, 900.0);
 
 /// The least width of one of two screens.
 const LEAST_SCREEN: f32 = 560.0;
+/// The least height of one of two screens.
+const LEAST_HEIGHT: f32 = 240.0;
 
 /// How the window is started.
 #[derive(Clone, Debug)]
@@ -326,9 +328,10 @@ impl Window {
             }
         }
         self.end_where_asked();
-        let width = ctx.content_rect().width();
-        self.app.fit(width < size::NARROW);
-        self.app.fit_two(width - beside_screens(ctx, &self.app));
+        let whole = ctx.content_rect().size();
+        self.app.fit(whole.x < size::NARROW);
+        let room = [whole.x - beside_screens(ctx, &self.app), whole.y];
+        self.app.fit_panes(room);
         self.note_placement(ctx);
         self.app.shared.remembered.light_desktop = system_theme::is_light(ctx);
         self.apply_looks(ctx);
@@ -463,21 +466,16 @@ impl Window {
         shell::notices::show(ui, app, actions);
         let margin = Margin::symmetric(space::LARGE as i8, 18);
         let frame = edge(roles.ground).inner_margin(margin);
-        if let Some(right) = app.shared.right_screen() {
-            let room = ui.available_width();
-            let share = app.shared.size_of(&layout::RIGHT) / 1_000.0;
-            let width = (room * share).clamp(LEAST_SCREEN, (room - LEAST_SCREEN).max(LEAST_SCREEN));
-            let shown = Panel::right("right-screen")
-                .exact_size(width)
-                .resizable(false)
-                .frame(frame)
-                .show(ui, |ui| views::show(ui, app, right, actions));
-            between_screens(ui, shown.response.rect, room, actions);
+        for pane in [Pane::Below, Pane::Right] {
+            if let Some(screen) = app.shared.screen_in(pane) {
+                beside_main(ui, app, (pane, screen), frame, actions);
+            }
         }
-        CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+        let main = CentralPanel::no_frame().frame(frame).show(ui, |ui| {
             focus::content_begins(ui);
             views::show(ui, app, app.shared.screen, actions);
         });
+        views::take_dropped(ui, app, Pane::Main, main.response.rect, actions);
     }
 }
 
@@ -517,17 +515,52 @@ fn stands_beside(app: &App) -> bool {
     app.shared.shows_library() && app.shared.screen != Screen::Library
 }
 
-/// The edge between two screens, which keeps their shares when the window is resized.
-fn between_screens(ui: &Ui, right: Rect, room: f32, actions: &mut Vec<Action>) {
-    let part = &layout::RIGHT;
-    let name = format!("Size of {}", part.title);
+/// A screen in a pane beside the main one, with the edge between them, which keeps their shares when the window is
+/// resized.
+fn beside_main(
+    ui: &mut Ui,
+    app: &App,
+    (pane, screen): (Pane, Screen),
+    frame: Frame,
+    actions: &mut Vec<Action>,
+) {
+    let (part, grows, room, least) = if pane == Pane::Below {
+        (
+            &layout::BELOW,
+            Grows::Up,
+            ui.available_height(),
+            LEAST_HEIGHT,
+        )
+    } else {
+        (
+            &layout::RIGHT,
+            Grows::Left,
+            ui.available_width(),
+            LEAST_SCREEN,
+        )
+    };
+    let share = app.shared.size_of(part) / 1_000.0;
+    let size = (room * share).clamp(least, (room - least).max(least));
+    let panel = if pane == Pane::Below {
+        Panel::bottom(part.id)
+    } else {
+        Panel::right(part.id)
+    };
+    let panel = panel.exact_size(size).resizable(false).frame(frame);
+    let shown = panel.show(ui, |ui| views::show(ui, app, screen, actions));
+    let at = shown.response.rect;
     let stroke = Stroke::new(1.0, theme::roles(ui).line);
-    ui.painter().vline(right.left(), right.y_range(), stroke);
-    let sized = handle::show(ui, part.id, &name, Grows::Left, right, right.width());
-    if let Some(size) = sized {
-        let share = size.chosen().map(|width| width / room * 1_000.0);
+    if pane == Pane::Below {
+        ui.painter().hline(at.x_range(), at.top(), stroke);
+    } else {
+        ui.painter().vline(at.left(), at.y_range(), stroke);
+    }
+    let name = format!("Size of {}", part.title);
+    if let Some(sized) = handle::show(ui, part.id, &name, grows, at, size) {
+        let share = sized.chosen().map(|size| size / room * 1_000.0);
         actions.push(Action::Shell(Shell::Resize(part.id.to_owned(), share)));
     }
+    views::take_dropped(ui, app, pane, at, actions);
 }
 
 fn waker(ctx: &Context, pace: Pace) -> Waker {

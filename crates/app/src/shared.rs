@@ -95,7 +95,7 @@ pub struct WindowState {
     /// nothing where it has.
     pub(crate) library_in_narrow: Option<bool>,
     /// Whether the window has room for two screens.
-    pub has_room_for_two: bool,
+    pub room: [f32; 2],
     /// Where its state is written.
     pub(crate) file: PathBuf,
     /// What was last written there, and when, on the monotonic clock.
@@ -137,7 +137,7 @@ impl Shared {
                 has_zoomable_chart: false,
                 stopped_at_ns: None,
                 library_in_narrow: None,
-                has_room_for_two: false,
+                room: [0.0; 2],
                 file,
                 written: (remembered.clone(), clock::monotonic_ns()),
             },

@@ -12,7 +12,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::command;
 use powerband_app::items::MenuTarget;
-use powerband_app::screen::{Door, Screen};
+use powerband_app::screen::Door;
 
 /// Height of an entry: the least, and where there is room.
 const ENTRY: (f32, f32) = (22.0, 36.0);
@@ -169,8 +169,8 @@ fn entry(
 ) {
     let roles = theme::roles(ui);
     let is_on = app.shared.screen.door() == door;
-    let is_right = app.shared.right_screen().map(Screen::door) == Some(door);
-    let color = if is_on || is_right {
+    let mut shown = app.shared.shown_screens();
+    let color = if shown.any(|screen| screen.door() == door) {
         roles.accent
     } else {
         roles.quiet

@@ -48,6 +48,11 @@ pub(super) fn header(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<A
 
 /// Writes a report that begins with what the screen shows.
 pub(super) fn report_button(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
+    let main = app.shared.screen;
+    if screen != main && screen.door() == main.door() {
+        // That of the main pane begins with all that are shown.
+        return;
+    }
     let subject = app.reported_subject(screen);
     let subject =
         subject.ok_or("a report is about what was measured here, or imported as a session");

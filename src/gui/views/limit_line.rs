@@ -10,6 +10,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::kernels::ProfileRef;
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout::Pane;
 
 /// Height of the line, whether something is known yet or not.
 const HEIGHT: f32 = 28.0;
@@ -64,8 +65,8 @@ fn why_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text("The roofline, the wall time in parts and all findings")
         .clicked()
     {
-        actions.push(if app.shared.window.has_room_for_two {
-            Action::Shell(Shell::Divide(Some(Screen::Why)))
+        actions.push(if app.shared.has_room_for(Pane::Right) {
+            Action::Shell(Shell::Pane(Pane::Right, Some(Screen::Why)))
         } else {
             Action::Go(Screen::Why)
         });

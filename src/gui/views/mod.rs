@@ -58,6 +58,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Act
     }
 }
 
+pub(in crate::gui) use tabs::take_dropped;
+
 /// Space between the cards of a scrolling screen and its edge, for the scroll bar.
 pub(crate) const EDGE: f32 = 2.0;
 /// Height of a title with its sentence.

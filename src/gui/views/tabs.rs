@@ -1,13 +1,18 @@
 //! The screens behind one door, by name, in the first row of each of them.
 
-use eframe::egui::{Align, Layout, Rect, Ui, UiBuilder, vec2};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{
+    Align, CursorIcon, DragAndDrop, Layout, Rect, Sense, Stroke, StrokeKind, Ui, UiBuilder,
+    WidgetInfo, vec2,
+};
 
 use crate::gui::icon;
-use crate::gui::theme::space;
+use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, segmented};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout::Pane;
 
 /// Height of the row.
 const HEIGHT: f32 = 32.0;
@@ -27,34 +32,80 @@ pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Act
     let row = Rect::from_min_size(ui.cursor().min, vec2(ui.available_width(), HEIGHT));
     let layout = Layout::left_to_right(Align::Center);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(row).layout(layout));
-    let is_right = app.shared.right_screen() == Some(screen);
+    let pane = app.shared.pane_of(screen).unwrap_or(Pane::Main);
     if let Some(taken) = segmented::show(&mut ui, door.title(), screen, &choices) {
-        actions.push(if is_right {
-            Action::Shell(Shell::Divide(Some(taken)))
-        } else {
-            Action::Go(taken)
+        actions.push(match pane {
+            Pane::Main => Action::Go(taken),
+            pane => Action::Shell(Shell::Pane(pane, Some(taken))),
         });
     }
-    pane_button(&mut ui, app, screen, is_right, actions);
+    pane_buttons(&mut ui, app, screen, pane, actions);
+    grip(&ui, app, screen, pane);
 }
 
-/// Opens another screen of the door at the right, or closes the one that is there.
-fn pane_button(ui: &mut Ui, app: &App, screen: Screen, is_right: bool, actions: &mut Vec<Action>) {
-    if is_right {
+/// The rest of the row is what the pane is dragged by, where there are several.
+fn grip(ui: &Ui, app: &App, screen: Screen, pane: Pane) {
+    if app.shared.shown_screens().count() < 2 {
+        return;
+    }
+    let grip = ui.interact(
+        ui.available_rect_before_wrap(),
+        ui.scope_id().with("grip"),
+        Sense::drag(),
+    );
+    grip.widget_info(|| WidgetInfo::labeled(Role::Pane, true, format!("Move {}", screen.title())));
+    grip.dnd_set_drag_payload(pane);
+    if grip.hovered() {
+        ui.set_cursor_icon(CursorIcon::Grab);
+    }
+}
+
+/// A pane that is dragged here changes places with the one here.
+pub(in crate::gui) fn take_dropped(
+    ui: &Ui,
+    app: &App,
+    pane: Pane,
+    at: Rect,
+    actions: &mut Vec<Action>,
+) {
+    let dragged = DragAndDrop::payload::<Pane>(ui);
+    let dragged = dragged
+        .map(|dragged| *dragged)
+        .filter(|dragged| *dragged != pane);
+    let Some(screen) = dragged.and_then(|dragged| app.shared.screen_in(dragged)) else {
+        return;
+    };
+    if !ui.rect_contains_pointer(at) {
+        return;
+    }
+    let edge = Stroke::new(1.5, theme::roles(ui).accent);
+    ui.painter().rect_stroke(at, 0.0, edge, StrokeKind::Inside);
+    if ui.input(|input| input.pointer.any_released()) {
+        DragAndDrop::clear_payload(ui);
+        actions.push(Action::Shell(Shell::Pane(pane, Some(screen))));
+    }
+}
+
+/// Opens other screens of the door in panes that are free, or closes the pane.
+fn pane_buttons(ui: &mut Ui, app: &App, screen: Screen, pane: Pane, actions: &mut Vec<Action>) {
+    let show = |pane, screen| Action::Shell(Shell::Pane(pane, screen));
+    if pane != Pane::Main {
         let name = format!("Close {}", screen.title());
         if button::icon(ui, icon::CLOSE, &name).clicked() {
-            actions.push(Action::Shell(Shell::Divide(None)));
+            actions.push(show(pane, None));
         }
         return;
     }
-    if app.shared.right_screen().is_some() || !app.shared.window.has_room_for_two {
-        return;
-    }
-    let mut others = screen.door().screens().iter();
-    if let Some(other) = others.find(|other| **other != screen) {
-        let name = format!("Show {} at the right", other.title());
-        if button::icon(ui, icon::COLUMNS, &name).clicked() {
-            actions.push(Action::Shell(Shell::Divide(Some(*other))));
+    for (pane, glyph) in [(Pane::Right, icon::RIGHT), (Pane::Below, icon::DOWN)] {
+        if app.shared.screen_in(pane).is_some() || !app.shared.has_room_for(pane) {
+            continue;
+        }
+        let mut others = screen.door().screens().iter();
+        if let Some(other) = others.find(|other| !app.shared.shows(**other)) {
+            let name = format!("Show {} {}", other.title(), pane.place());
+            if button::icon(ui, glyph, &name).clicked() {
+                actions.push(show(pane, Some(*other)));
+            }
         }
     }
 }

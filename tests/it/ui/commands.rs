@@ -12,7 +12,7 @@ use powerband_app::notices::NoticeLevel;
 use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::screen::{Door, Screen};
-use powerband_app::shell::layout::ROOM_FOR_TWO;
+use powerband_app::shell::layout::{ROOM_BELOW, ROOM_FOR_TWO};
 use powerband_app::shell::settings::Theme;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -84,8 +84,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
             app.act(Action::Shell(Shell::Later));
         }
     }
-    let right = ["swap-screens", "one-screen"].contains(&id);
+    let right = ["swap-screens", "one-screen", "swap-below", "close-below"].contains(&id);
     app.shared.remembered.right_screen = right.then_some(Screen::Compare);
+    app.shared.remembered.below_screen = right.then_some(Screen::Kernels);
     if ["undo", "redo"].contains(&id) {
         app.shared.screen = Screen::Plan;
     }
@@ -104,8 +105,11 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     }
     desk.steps(2);
     // Until the next frame takes in how wide the window is.
-    desk.app_mut()
-        .fit_two(if right { ROOM_FOR_TWO } else { 0.0 });
+    desk.app_mut().fit_panes(if right {
+        [ROOM_FOR_TWO, ROOM_BELOW]
+    } else {
+        [0.0, 0.0]
+    });
     if id == "why-none" {
         desk.app_mut().profile.why.selected = Some(0);
     }

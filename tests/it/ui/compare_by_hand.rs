@@ -99,7 +99,13 @@ fn whole_sessions_are_chosen_in_the_same_boxes() {
 }
 
 /// Drags from the middle of one control onto that of another.
-fn drag(desk: &mut Desk, from: &str, to: &str) {
+fn drag_side(desk: &mut Desk, from: &str, to: &str) {
+    drag(desk, from, to);
+    compared(desk);
+}
+
+/// Drags what has a name onto something else.
+pub(super) fn drag(desk: &mut Desk, from: &str, to: &str) {
     let middle = |desk: &Desk, name: &str| desk.get(name).rect().center();
     let (from, to) = (middle(desk, from), middle(desk, to));
     desk.harness.hover_at(from);
@@ -111,16 +117,16 @@ fn drag(desk: &mut Desk, from: &str, to: &str) {
         desk.steps(2);
     }
     desk.harness.drop_at(to);
-    compared(desk);
+    desk.steps(2);
 }
 
 #[test]
 fn a_side_is_dragged_onto_the_other_and_a_session_onto_a_side() {
     let mut desk = two();
     let [before, after] = sides(&desk);
-    drag(&mut desk, "Before", "After");
+    drag_side(&mut desk, "Before", "After");
     assert_eq!(sides(&desk), [after, before], "swapped");
-    drag(&mut desk, "Curves of Before", "Before: setup");
+    drag_side(&mut desk, "Curves of Before", "Before: setup");
     let session = |desk: &Desk| sides(desk).map(|side| side.session);
     assert_eq!(session(&desk), [before.session; 2]);
 }

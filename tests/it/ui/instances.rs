@@ -7,7 +7,7 @@ use powerband_app::kernels::SelectedRow;
 use powerband_app::kernels::instances::{InstanceChoice, InstanceSearch};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::series;
-use powerband_app::shell::layout::ROOM_FOR_TWO;
+use powerband_app::shell::layout::{Pane, ROOM_FOR_TWO};
 use powerband_app::timeline::TimelineSelection as OnTimeline;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
@@ -308,7 +308,7 @@ fn what_limits_a_profile_stands_above_its_kernels_and_its_timeline() {
     desk.click("Why is it limited so");
     let shared = &desk.app().shared;
     assert_eq!(
-        (shared.screen, shared.right_screen()),
+        (shared.screen, shared.screen_in(Pane::Right)),
         (Screen::Timeline, Some(Screen::Why))
     );
 }

@@ -6,11 +6,14 @@ use powerband_app::action::{Action, Compare, Shell};
 use powerband_app::items::MenuTarget;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
+use powerband_app::shell::layout::Pane;
 use powerband_app::tables::action::TableChange;
 use powerband_findings::chart::spec::Mark;
 
+use super::compare_by_hand::drag;
+use super::instances;
 use super::narrow::resize;
-use super::pictures::{PictureState, desk};
+use super::pictures::{Album, PictureState, THEMES, desk};
 use super::{Desk, name_of};
 
 /// A window with room for two screens.
@@ -67,7 +70,10 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     desk.press("Ctrl+4");
     desk.right_click("Compare");
     desk.click("Show Two sides at the right");
-    assert_eq!(desk.app().shared.right_screen(), Some(Screen::Compare));
+    assert_eq!(
+        desk.app().shared.screen_in(Pane::Right),
+        Some(Screen::Compare)
+    );
     desk.until("it is compared", |app| {
         app.compare.sides.found.result.is_some()
     });
@@ -76,21 +82,93 @@ fn two_screens_stand_side_by_side_and_are_swapped() {
     desk.reach("Case by case");
     let right = desk.get("Case by case").rect();
     assert!(left.right() < right.left(), "{left:?} {right:?}");
-    desk.act(Action::Shell(Shell::SwapScreens));
+    desk.act(Action::Shell(Shell::Pane(
+        Pane::Right,
+        Some(Screen::Curves),
+    )));
     desk.steps(2);
     assert_eq!(desk.app().shared.screen, Screen::Compare);
-    assert_eq!(desk.app().shared.right_screen(), Some(Screen::Curves));
+    assert_eq!(
+        desk.app().shared.screen_in(Pane::Right),
+        Some(Screen::Curves)
+    );
     assert!(desk.harness.unnamed_widgets().is_empty());
     resize(&mut desk, (1_280.0, 800.0));
     assert_eq!(
-        desk.app().shared.right_screen(),
+        desk.app().shared.screen_in(Pane::Right),
         None,
         "there is no room for two"
     );
     resize(&mut desk, WIDE);
-    assert_eq!(desk.app().shared.right_screen(), Some(Screen::Curves));
-    desk.act(Action::Shell(Shell::Divide(None)));
-    assert_eq!(desk.app().shared.right_screen(), None);
+    assert_eq!(
+        desk.app().shared.screen_in(Pane::Right),
+        Some(Screen::Curves)
+    );
+    desk.act(Action::Shell(Shell::Pane(Pane::Right, None)));
+    assert_eq!(desk.app().shared.screen_in(Pane::Right), None);
+}
+
+#[test]
+fn a_third_screen_stands_below_and_screens_change_places() {
+    use Screen::{Kernels, Timeline, Why};
+    let mut desk = desk(PictureState::Full, 1.0);
+    let shown = |desk: &Desk| Pane::ALL.map(|pane| desk.app().shared.screen_in(pane));
+    let put = |desk: &mut Desk, pane, screen| {
+        desk.act(Action::Shell(Shell::Pane(pane, screen)));
+        desk.steps(3);
+        assert!(desk.harness.unnamed_widgets().is_empty());
+    };
+    resize(&mut desk, (900.0, 600.0));
+    desk.act(Action::Go(Kernels));
+    put(&mut desk, Pane::Right, Some(Why));
+    put(&mut desk, Pane::Below, Some(Timeline));
+    assert_eq!(
+        shown(&desk),
+        [Some(Kernels), None, None],
+        "there is no room"
+    );
+    resize(&mut desk, WIDE);
+    assert_eq!(shown(&desk), [Some(Kernels), Some(Why), Some(Timeline)]);
+    // The rest of the row with the tabs is dragged onto another pane.
+    drag(&mut desk, "Move Timeline", "Move Kernels");
+    desk.steps(3);
+    assert_eq!(shown(&desk), [Some(Timeline), Some(Why), Some(Kernels)]);
+    put(&mut desk, Pane::Right, Some(Kernels));
+    assert_eq!(shown(&desk), [Some(Timeline), Some(Kernels), Some(Why)]);
+    let kept = desk.app().to_remember();
+    assert_eq!(
+        (kept.right_screen, kept.below_screen),
+        (Some(Kernels), Some(Why))
+    );
+    desk.click("Close Kernels");
+    assert_eq!(shown(&desk), [Some(Timeline), None, Some(Why)]);
+    put(&mut desk, Pane::Right, Some(Timeline));
+    assert_eq!(shown(&desk)[0], Some(Timeline), "it would be left empty");
+}
+
+#[test]
+fn the_panes_of_a_profile_are_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    let mut desk = instances::opened("kineto/resnet50-v100-train.pt.trace.json.gz");
+    resize(&mut desk, (1_920.0, 1_080.0));
+    desk.act(Action::Go(Screen::Kernels));
+    for (pane, screen) in [(Pane::Right, Screen::Why), (Pane::Below, Screen::Timeline)] {
+        desk.act(Action::Shell(Shell::Pane(pane, Some(screen))));
+    }
+    desk.until("all three are there", |app| {
+        let profile = &app.profile;
+        let found = (&profile.kernels.found.result, &profile.why.found.result);
+        found.0.is_some() && found.1.is_some() && profile.timeline.current().is_some()
+    });
+    desk.steps(4);
+    for (theme, word) in THEMES {
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        desk.steps(2);
+        album.take(&mut desk, &format!("profile-panes-{word}"));
+    }
+    album.close();
 }
 
 #[test]
@@ -102,7 +180,7 @@ fn every_pair_of_screens_has_room() {
         if screen == Screen::Curves {
             continue;
         }
-        desk.act(Action::Shell(Shell::Divide(Some(screen))));
+        desk.act(Action::Shell(Shell::Pane(Pane::Right, Some(screen))));
         desk.steps(4);
         for node in desk.nodes() {
             let is_control = matches!(node.role(), Role::Button | Role::TextInput);

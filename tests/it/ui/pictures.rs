@@ -383,7 +383,7 @@ impl Album {
 fn misplaced(desk: &Desk) -> Vec<String> {
     let mut faults = Vec::new();
     let scale = desk.harness.ctx.pixels_per_point();
-    let window = Rect::from_min_size(eframe::egui::Pos2::ZERO, Vec2::from(SIZE)).expand(0.6);
+    let window = desk.harness.ctx.content_rect().expand(0.6);
     let mut controls: Vec<(String, Rect, Option<_>)> = Vec::new();
     for node in desk.nodes() {
         let (Some(name), Some(place)) = (name_of(&node), node.bounding_box()) else {

@@ -19,7 +19,7 @@ use powerband_app::reports::ReportTarget;
 use powerband_app::roofs::MeasuringRoofs;
 use powerband_app::run::programs::ProgramsQuestion;
 use powerband_app::screen::Screen;
-use powerband_app::shell::layout::ROOM_FOR_TWO;
+use powerband_app::shell::layout::{Pane, ROOM_BELOW, ROOM_FOR_TWO};
 use powerband_app::tables::action::TableChange;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
@@ -76,8 +76,7 @@ ways! {
     Action::Shell(Shell::ToggleLibrary) => Palette,
     Action::Shell(Shell::Earlier) => Palette,
     Action::Shell(Shell::Later) => Palette,
-    Action::Shell(Shell::Divide(_)) => Palette,
-    Action::Shell(Shell::SwapScreens) => Palette,
+    Action::Shell(Shell::Pane(_, _)) => Palette,
     Action::Shell(Shell::Resize(_, _)) => Palette,
     Action::Shell(Shell::RailIconsOnly(_)) => Palette,
     Action::Shell(Shell::Theme(_)) => Palette,
@@ -554,11 +553,11 @@ fn every_action_is_reached_without_a_mouse() {
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Shell(Shell::Earlier));
-    desk.act(Action::Shell(Shell::Divide(Some(Screen::Curves))));
-    // Until the next frame takes in how wide the window is.
-    desk.app_mut().fit_two(ROOM_FOR_TWO);
+    let right = |screen| Action::Shell(Shell::Pane(Pane::Right, screen));
+    desk.act(right(Some(Screen::Curves)));
+    desk.app_mut().fit_panes([ROOM_FOR_TWO, ROOM_BELOW]);
     collect(desk.app(), &mut arms, &mut fields);
-    desk.act(Action::Shell(Shell::Divide(None)));
+    desk.act(right(None));
     // Charts are zoomed while they are shown.
     desk.act(Action::Go(Screen::Curves));
     desk.steps(2);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use eframe::egui::Modifiers;
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout::Pane;
 use powerband_core::domain::session::Session;
 
 use super::data::{SessionSpec, speed};
@@ -271,7 +272,10 @@ fn curves_and_comparison_stand_side_by_side() {
     hand.desk.press("Ctrl+4");
     hand.right_click("Compare");
     hand.click("Show Two sides at the right");
-    assert_eq!(hand.desk.app().shared.right_screen(), Some(Screen::Compare));
+    assert_eq!(
+        hand.desk.app().shared.screen_in(Pane::Right),
+        Some(Screen::Compare)
+    );
     hand.done("Two screens side by side");
 }
 

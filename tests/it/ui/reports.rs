@@ -7,6 +7,7 @@ use powerband_app::action::{Action, Sessions, Shell};
 use powerband_app::library::examples;
 use powerband_app::reports::ReportTarget;
 use powerband_app::screen::Screen;
+use powerband_app::shell::layout::Pane;
 
 use super::Desk;
 use crate::support::Home;
@@ -68,7 +69,7 @@ fn a_report_of_a_profile_begins_with_the_panes_that_are_shown() {
     desk.act(Action::Sessions(Sessions::OpenExample(place)));
     desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Kernels));
-    desk.act(Action::Shell(Shell::Divide(Some(Screen::Why))));
+    desk.act(Action::Shell(Shell::Pane(Pane::Right, Some(Screen::Why))));
     desk.until("both panes are there", |app| {
         let profile = &app.profile;
         profile.kernels.found.result.is_some() && profile.why.found.result.is_some()

@@ -1,5 +1,6 @@
 //! Actions on the window itself.
 
+use super::pane::Pane;
 use std::path::PathBuf;
 
 use super::settings::{ReadingRate, Theme};
@@ -21,10 +22,8 @@ pub enum Shell {
     Earlier,
     /// To the place after, where one went back.
     Later,
-    /// Shows this screen at the right of the other; nothing for one screen alone.
-    Divide(Option<Screen>),
-    /// Changes the two screens of a divided window.
-    SwapScreens,
+    /// Shows a screen in a pane, in exchange where it is in another; nothing closes the pane.
+    Pane(Pane, Option<Screen>),
     /// The size of a part of the window, by its id; nothing for the usual one.
     Resize(String, Option<f32>),
     /// Shows the rail's icons without the names of its doors.

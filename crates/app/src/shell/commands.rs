@@ -1,12 +1,14 @@
 //! Commands about the window itself.
 
 use super::hints;
+use super::layout::Pane;
 use super::settings::Theme;
+use crate::App;
 use crate::action::{Action, Shell};
 use crate::command::entry::{Command, command};
 
-/// Why nothing can be done with two screens.
-const ONE_SCREEN: &str = "the window shows one screen";
+/// Why nothing can be done with a pane.
+const NO_PANE: &str = "no screen is shown there";
 
 pub(crate) const ALL: &[Command] = &[
     command("palette", "Find a command", "Ctrl+K", |app| {
@@ -21,13 +23,23 @@ pub(crate) const ALL: &[Command] = &[
         let can = app.shared.trail.has_future().then(|| shell(Shell::Later));
         can.ok_or("there is no place after this one")
     }),
-    command("swap-screens", "Exchange the two screens", "", |app| {
-        let can = app.shared.right_screen().map(|_| shell(Shell::SwapScreens));
-        can.ok_or(ONE_SCREEN)
+    command(
+        "swap-screens",
+        "Exchange the screen with the one at the right",
+        "",
+        |app| exchange(app, Pane::Right),
+    ),
+    command(
+        "swap-below",
+        "Exchange the screen with the one below",
+        "",
+        |app| exchange(app, Pane::Below),
+    ),
+    command("one-screen", "Close the screen at the right", "", |app| {
+        close(app, Pane::Right)
     }),
-    command("one-screen", "Show one screen alone", "", |app| {
-        let can = app.shared.remembered.right_screen;
-        can.map(|_| shell(Shell::Divide(None))).ok_or(ONE_SCREEN)
+    command("close-below", "Close the screen below", "", |app| {
+        close(app, Pane::Below)
     }),
     command(
         "rail-labels",
@@ -112,4 +124,15 @@ pub(crate) const ALL: &[Command] = &[
 
 fn shell(change: Shell) -> Action {
     Action::Shell(change)
+}
+
+fn exchange(app: &App, pane: Pane) -> Result<Action, &'static str> {
+    let can = app.shared.screen_in(pane);
+    can.map(|_| shell(Shell::Pane(pane, Some(app.shared.screen))))
+        .ok_or(NO_PANE)
+}
+
+fn close(app: &App, pane: Pane) -> Result<Action, &'static str> {
+    let can = app.shared.screen_in(pane);
+    can.map(|_| shell(Shell::Pane(pane, None))).ok_or(NO_PANE)
 }

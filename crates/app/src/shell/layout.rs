@@ -1,11 +1,14 @@
-//! How the window is divided: two screens side by side, and sizes that the user dragged.
+//! How the window is divided: up to three screens in panes, and sizes that the user dragged.
 
+pub use super::pane::Pane;
 use crate::App;
 use crate::screen::Screen;
 use crate::shared::Shared;
 
-/// A window at least this wide has room for two screens.
+/// A window at least this wide has room for two screens side by side.
 pub const ROOM_FOR_TWO: f32 = 1_200.0;
+/// A window at least this high has room for a screen below the others.
+pub const ROOM_BELOW: f32 = 720.0;
 
 /// A part of the window whose size can be changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +31,11 @@ pub const LOG: LayoutPart = part("log", "the log", 220.0, (96.0, 560.0));
 pub const SIDE: LayoutPart = part("side", "the cards at the right", 328.0, (240.0, 560.0));
 /// What the right screen of two has of the room for both, in thousandths.
 pub const RIGHT: LayoutPart = part("right-screen", "the right screen", 500.0, (300.0, 700.0));
+/// What the screen below has of the height for all, in thousandths.
+pub const BELOW: LayoutPart = part("below-screen", "the screen below", 420.0, (250.0, 700.0));
 
 /// Every part.
-pub const ALL: [LayoutPart; 4] = [LIBRARY, LOG, SIDE, RIGHT];
+pub const ALL: [LayoutPart; 5] = [LIBRARY, LOG, SIDE, RIGHT, BELOW];
 
 const fn part(id: &'static str, title: &'static str, usual: f32, range: (f32, f32)) -> LayoutPart {
     LayoutPart {
@@ -55,39 +60,76 @@ impl Shared {
         part.fitted(chosen.filter(|size| size.is_finite()).unwrap_or(part.usual))
     }
 
-    /// The screen at the right, where the window is divided and has room for two.
-    pub fn right_screen(&self) -> Option<Screen> {
-        let right = self.remembered.right_screen?;
-        (self.window.has_room_for_two && right != self.screen).then_some(right)
+    /// The screen in a pane, where the window has room for it. A screen is in one pane alone.
+    pub fn screen_in(&self, pane: Pane) -> Option<Screen> {
+        let wanted = match pane {
+            Pane::Main => return Some(self.screen),
+            Pane::Right => self.remembered.right_screen?,
+            Pane::Below => self.remembered.below_screen?,
+        };
+        let is_elsewhere = wanted == self.screen
+            || (pane == Pane::Below && self.screen_in(Pane::Right) == Some(wanted));
+        (self.has_room_for(pane) && !is_elsewhere).then_some(wanted)
     }
 
-    /// Whether a screen is shown, alone or beside another.
+    /// Whether the window is wide, or high, enough for a pane.
+    pub fn has_room_for(&self, pane: Pane) -> bool {
+        let [width, height] = self.window.room;
+        match pane {
+            Pane::Main => true,
+            Pane::Right => width >= ROOM_FOR_TWO,
+            Pane::Below => height >= ROOM_BELOW,
+        }
+    }
+
+    /// The screens that are shown.
+    pub fn shown_screens(&self) -> impl Iterator<Item = Screen> {
+        Pane::ALL
+            .into_iter()
+            .filter_map(|pane| self.screen_in(pane))
+    }
+
+    /// The pane of a screen that is shown.
+    pub fn pane_of(&self, screen: Screen) -> Option<Pane> {
+        let mut panes = Pane::ALL.into_iter();
+        panes.find(|pane| self.screen_in(*pane) == Some(screen))
+    }
+
+    /// Whether a screen is shown, alone or beside others.
     pub fn shows(&self, screen: Screen) -> bool {
-        self.screen == screen || self.right_screen() == Some(screen)
+        self.pane_of(screen).is_some()
     }
 }
 
 impl App {
-    /// Updates the layout for the window's width.
-    pub fn fit_two(&mut self, width: f32) {
-        let had = self.shared.right_screen();
-        self.shared.window.has_room_for_two = width >= ROOM_FOR_TWO;
-        if self.shared.right_screen() != had {
+    /// Updates the layout for the window's width and height.
+    pub fn fit_panes(&mut self, room: [f32; 2]) {
+        let had: Vec<Screen> = self.shared.shown_screens().collect();
+        self.shared.window.room = room;
+        if !self.shared.shown_screens().eq(had) {
             self.refresh_shown();
         }
     }
 
-    /// Shows a screen at the right, or one screen alone.
-    pub(crate) fn divide(&mut self, right: Option<Screen>) {
-        self.shared.remembered.right_screen = right;
+    /// Shows a screen in a pane, or closes the pane. Where the screen is in another pane, the two change places.
+    pub(crate) fn show_in_pane(&mut self, pane: Pane, screen: Option<Screen>) {
+        let displaced = self.shared.screen_in(pane);
+        let from = screen.and_then(|screen| self.shared.pane_of(screen));
+        match from.filter(|from| *from != pane) {
+            // The main pane is never empty.
+            Some(Pane::Main) if displaced.is_none() => return,
+            Some(from) => self.put_in_pane(from, displaced),
+            None => {}
+        }
+        self.put_in_pane(pane, screen);
         self.refresh_shown();
     }
 
-    /// Changes the two screens of a divided window.
-    pub(crate) fn swap_screens(&mut self) {
-        if let Some(right) = self.shared.right_screen() {
-            self.shared.remembered.right_screen = Some(self.shared.screen);
-            self.go(right);
+    fn put_in_pane(&mut self, pane: Pane, screen: Option<Screen>) {
+        match pane {
+            Pane::Main => self.shared.screen = screen.unwrap_or(self.shared.screen),
+            Pane::Right => self.shared.remembered.right_screen = screen,
+            Pane::Below => self.shared.remembered.below_screen = screen,
         }
     }
 

@@ -6,6 +6,7 @@ pub mod hints;
 pub mod layout;
 pub(crate) mod menu;
 pub(crate) mod palette;
+pub mod pane;
 mod remember;
 pub mod settings;
 pub mod trail;

@@ -1,6 +1,6 @@
 //! In the command palette: notices, and how the window behaves.
 
-use super::layout;
+use super::layout::{self, Pane};
 use super::settings::ReadingRate;
 use crate::App;
 use crate::action::{Action, Shell};
@@ -59,14 +59,16 @@ fn watching(app: &App) -> impl Iterator<Item = Offered> {
     })
 }
 
-/// Screens that can be shown at the right.
+/// Screens that can be shown in another pane.
 fn divided(app: &App) -> impl Iterator<Item = Offered> {
     let others = Screen::ALL
         .into_iter()
         .filter(|other| !app.shared.shows(*other));
-    others.map(|screen| {
-        let title = format!("Show {} at the right", screen.title());
-        anywhere(title, Action::Shell(Shell::Divide(Some(screen))))
+    others.flat_map(|screen| {
+        [Pane::Right, Pane::Below].map(|pane| {
+            let title = format!("Show {} {}", screen.title(), pane.place());
+            anywhere(title, Action::Shell(Shell::Pane(pane, Some(screen))))
+        })
     })
 }
 

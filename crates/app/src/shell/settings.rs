@@ -124,6 +124,8 @@ pub struct SavedState {
     pub screen: Screen,
     /// The screen at the right of it, where the window is divided.
     pub right_screen: Option<Screen>,
+    /// The screen below both, where one is.
+    pub below_screen: Option<Screen>,
     /// Sizes that the user chose, by part of the window.
     pub sizes: BTreeMap<String, f32>,
     /// Files of the open sessions.

@@ -22,9 +22,8 @@ impl App {
         if door == Door::Bench && self.is_running() {
             return Screen::Run;
         }
-        let shown = [Some(self.shared.screen), self.shared.right_screen()];
         let last = self.shared.trail.last_behind(door);
-        let mut known = shown.into_iter().flatten().chain(last);
+        let mut known = self.shared.shown_screens().chain(last);
         let known = known.find(|screen| screen.door() == door);
         known.unwrap_or_else(|| door.screens()[0])
     }
@@ -42,8 +41,7 @@ impl App {
             Shell::Watching(watching) => self.shared.remembered.watching = watching,
             Shell::Earlier => self.go_back(),
             Shell::Later => self.go_forward(),
-            Shell::Divide(right) => self.divide(right),
-            Shell::SwapScreens => self.swap_screens(),
+            Shell::Pane(pane, screen) => self.show_in_pane(pane, screen),
             Shell::Resize(id, size) => self.resize(&id, size),
             Shell::RailIconsOnly(is_alone) => self.shared.remembered.rail_icons_only = is_alone,
             Shell::Zoom(0) => self.shared.remembered.zoom_steps = 0,

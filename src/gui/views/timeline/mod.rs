@@ -51,7 +51,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             });
             tools::show(ui, app, current, &mut changes);
             ui.add_space(space::TINY);
-            if let Some((session, profile)) = current.1.owner {
+            let is_said = app.shared.shows(Screen::Kernels);
+            if let Some((session, profile)) = current.1.owner.filter(|_| !is_said) {
                 let profile = ProfileRef { session, profile };
                 super::limit_line::show(ui, app, profile, actions);
             }
