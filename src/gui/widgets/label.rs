@@ -6,6 +6,7 @@ use eframe::egui::{
     TextStyle, TextWrapMode, Ui, WidgetInfo, WidgetText, vec2,
 };
 
+use super::tip;
 use crate::gui::theme::{self, space, text};
 use powerband_core::base::humanize;
 
@@ -97,8 +98,8 @@ pub(crate) fn quiet_line(ui: &mut Ui, words: &str) -> Response {
 pub(crate) fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String>) -> Response {
     let words = RichText::new(words).color(theme::roles(ui).quiet);
     let label = Label::new(words).truncate();
-    ui.add(label.show_tooltip_when_elided(false))
-        .on_hover_text(hover.into())
+    let shown = ui.add(label.show_tooltip_when_elided(false));
+    tip::text(shown, &hover.into())
 }
 
 /// Fewest letters of a name that is cut.

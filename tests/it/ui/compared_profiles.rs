@@ -1,6 +1,6 @@
 //! Profiles as the sides of *Compare*.
 
-use eframe::egui::Vec2;
+use eframe::egui::{Pos2, Vec2};
 use powerband_app::action::{Action, Compare, Kernels};
 use powerband_app::compare::SideChoice;
 use powerband_app::compare::profiles::side_of_profile;
@@ -8,7 +8,7 @@ use powerband_app::kernels::ProfileRef;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 
-use super::kernels::{desk, pick};
+use super::kernels::{ask, desk, pick};
 use super::pictures::{Album, THEMES};
 use super::{Desk, SIZE, write};
 use crate::support::Home;
@@ -67,6 +67,40 @@ fn two_profiles_are_compared_kernel_by_kernel_and_shown_in_kernels() {
     });
     desk.steps(2);
     assert!(desk.app().shared.tables.view("profile-changes").is_none());
+}
+
+#[test]
+fn a_long_tooltip_is_cut_and_shows_the_rest_on_a_click() {
+    let mut desk = desk();
+    ask(&mut desk, Kernels::Look(pick(1)));
+    ask(&mut desk, Kernels::Before(Some(pick(0))));
+    let card = desk.get("Removed").rect();
+    desk.harness.hover_at(card.center());
+    desk.steps(60);
+    let more = desk.get("Show all of it").rect();
+    let is_long = |name: &String| name.lines().count() > 15;
+    let long = desk.names().into_iter().find(is_long).expect("the names");
+    let text = desk.get(&long).rect();
+    assert!(more.bottom() - text.top() <= 240.0, "{text:?} {more:?}");
+    assert!(!text.intersects(card), "it covers what it explains");
+    let names = |desk: &Desk| desk.names().iter().filter(|name| is_long(name)).count();
+    assert_eq!(
+        names(&desk),
+        1,
+        "the text is whole for a reader of the screen"
+    );
+    desk.harness.hover_at(more.center());
+    desk.steps(2);
+    desk.click("Show all of it");
+    desk.harness.hover_at(Pos2::new(5.0, 5.0));
+    desk.steps(30);
+    assert!(desk.find("Show all of it").is_none());
+    assert_eq!(names(&desk), 1, "it stays open");
+    desk.press("Escape");
+    desk.steps(2);
+    assert_eq!(names(&desk), 0);
+    assert_eq!(desk.app().profile.kernels.before, Some(pick(0)));
+    assert!(desk.app().shared.shows(Screen::Kernels));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn card(ui: &mut Ui, width: f32, figure: &FigureCard, is_link: bool) -> bool {
             label::quiet_line(ui, &figure.below);
             false
         });
-        response.response.on_hover_text(&figure.help);
+        tip::text(response.response, &figure.help);
         response.inner
     });
     shown.inner

@@ -6,6 +6,7 @@ use super::table;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::menu;
 use crate::gui::widgets::sketch::{Sketch, laid_out};
+use crate::gui::widgets::tip;
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
 use powerband_app::items::MenuTarget;
@@ -102,7 +103,7 @@ fn show(
             let strip = Rect::from_min_size(line.min, vec2(2.0, line.height()));
             painter.rect_filled(strip.shrink2(vec2(0.0, 4.0)), 1.0, roles.accent);
         }
-        let response = response.on_hover_text(target.tooltip);
+        let response = tip::text(response, &target.tooltip);
         offer(&response, app, target.meaning.as_ref(), actions);
         if response.clicked() {
             changes.extend(target.meaning.map(SelectedRow::opened));
