@@ -260,7 +260,9 @@ impl Window {
             self.app.shared.remembered.theme,
             self.app.shared.remembered.zoom(),
         );
-        if self.shown == Some(wanted) {
+        let is_resized = self.shown.is_some_and(|(_, zoom)| zoom != wanted.1);
+        let waits = is_resized && views::holds_size(ctx, &self.app);
+        if self.shown == Some(wanted) || waits {
             return;
         }
         ctx.set_theme(match wanted.0 {

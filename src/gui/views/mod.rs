@@ -58,6 +58,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Act
     }
 }
 
+pub(in crate::gui) use settings::holds_size;
 pub(in crate::gui) use tabs::take_dropped;
 
 /// Space between the cards of a scrolling screen and its edge, for the scroll bar.

@@ -1,6 +1,6 @@
 //! Settings: theme, interface size, and every shortcut.
 
-use eframe::egui::{Align, Id, Label, Layout, RichText, Ui, vec2};
+use eframe::egui::{Align, Context, Id, Label, Layout, Rect, RichText, Ui, vec2};
 
 use crate::gui::icon;
 use crate::gui::keyboard;
@@ -10,6 +10,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, MachineAction, Shell};
 use powerband_app::command::{self, Command};
 use powerband_app::machine::PathSetting;
+use powerband_app::screen::Screen;
 use powerband_app::shell::settings::{ReadingRate, Theme};
 use powerband_core::base::humanize;
 
@@ -42,21 +43,35 @@ fn looks(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         actions.extend(taken.map(|theme| Action::Shell(Shell::Theme(theme))));
     });
     row(ui, "Interface size", |ui| {
-        if button::labelled(ui, None, "Smaller").clicked() {
-            actions.push(Action::Shell(Shell::Zoom(-1)));
-        }
-        label::number(
-            ui,
-            &format!("{:.0} %", app.shared.remembered.zoom() * 100.0),
-            text::BODY,
-        );
-        if button::labelled(ui, None, "Larger").clicked() {
-            actions.push(Action::Shell(Shell::Zoom(1)));
-        }
-        if button::labelled(ui, None, "Reset size").clicked() {
-            actions.push(Action::Shell(Shell::Zoom(0)));
+        let mut buttons = Rect::NOTHING;
+        let mut step = |ui: &mut Ui, name: &str, by: i8| {
+            let button = button::labelled(ui, None, name);
+            buttons |= button.rect;
+            if button.clicked() {
+                actions.push(Action::Shell(Shell::Zoom(by)));
+            }
+        };
+        step(ui, "Smaller", -1);
+        let percent = app.shared.remembered.zoom() * 100.0;
+        label::number(ui, &format!("{percent:>3.0} %"), text::BODY);
+        step(ui, "Larger", 1);
+        step(ui, "Reset size", 0);
+        let is_held = ui.rect_contains_pointer(buttons);
+        ui.data_mut(|data| data.insert_temp(held_id(), is_held));
+        if is_held {
+            label::faint(ui, "Applies once the pointer leaves");
         }
     });
+}
+
+fn held_id() -> Id {
+    Id::unique("interface-size-is-held")
+}
+
+/// Whether the pointer is on the buttons that change the size of everything: they stay below it until it leaves.
+pub(in crate::gui) fn holds_size(ctx: &Context, app: &App) -> bool {
+    let is_held = ctx.data(|data| data.get_temp(held_id()));
+    is_held.unwrap_or(false) && app.shared.shows(Screen::Settings)
 }
 
 fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {

@@ -232,7 +232,7 @@ fn a_row_is_clicked_wherever_the_hand_is_in_it() {
     }
 }
 
-fn drag(desk: &mut Desk, from: Pos2, to: Pos2) {
+pub(super) fn drag(desk: &mut Desk, from: Pos2, to: Pos2) {
     let button = |pos, pressed| Event::PointerButton {
         pos,
         button: PointerButton::Primary,

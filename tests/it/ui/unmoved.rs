@@ -12,6 +12,7 @@ use powerband_findings::analysis::breakdown::BreakdownLevel;
 use super::Desk;
 use super::narrow::resize;
 use super::pictures::{PictureState, desk, go};
+use super::typing::drag;
 
 /// Controls of a screen, and what may not move them.
 type Unmoved<'a> = (Screen, &'a [&'a str], fn(&mut Desk));
@@ -78,4 +79,24 @@ fn controls_keep_their_places_while_things_appear() {
             assert_eq!(places(&desk), before, "{screen:?} at {size:?}");
         }
     }
+}
+
+#[test]
+fn larger_stays_below_the_pointer_until_it_leaves() {
+    let mut desk = desk(PictureState::Small, 1.0);
+    desk.act(Action::Go(Screen::Settings));
+    desk.steps(2);
+    let zoom = |desk: &Desk| desk.harness.ctx.zoom_factor();
+    let place = desk.get("Larger").rect().center();
+    for _ in 0..2 {
+        desk.harness.hover_at(place);
+        desk.steps(2);
+        drag(&mut desk, place, place);
+        desk.steps(3);
+        assert!((zoom(&desk) - 1.0).abs() < 1e-3, "the pointer rests on it");
+    }
+    desk.see("120 %");
+    desk.harness.hover_at(Pos2::new(5.0, 5.0));
+    desk.steps(3);
+    assert!((zoom(&desk) - 1.2).abs() < 1e-3, "{}", zoom(&desk));
 }
