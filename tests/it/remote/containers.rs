@@ -45,3 +45,22 @@ fn a_setup_is_measured_in_a_container_that_runs() {
     assert!(lost.out.contains("docker ps"), "{lost:#?}");
     run("docker:-it").fails_saying(&["names no container"]);
 }
+
+#[test]
+fn a_container_without_a_shell_says_so() {
+    let home = Home::new();
+    let bin = home.path("bin");
+    fs::create_dir_all(&bin).expect("a folder");
+    let words = r#"OCI runtime exec failed: exec failed: unable to start container process: exec: "/bin/sh": stat /bin/sh: no such file or directory: unknown"#;
+    write_program(
+        &bin.join("docker"),
+        format!("#!/bin/sh\necho '{words}' >&2\nexit 127\n"),
+    );
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path)));
+    let path = PathBuf::from(path.expect("folders without colons"));
+    let args = bench::bench("1", ["fake,where=docker:distroless"]);
+    let run = home.run_with(&args, &[("PATH", &path)]);
+    assert!(run.out.contains("distroless has no shell"), "{run:#?}");
+    assert_eq!(run.outcomes()[0].2, "lost");
+}

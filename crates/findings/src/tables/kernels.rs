@@ -138,6 +138,8 @@ pub const COLUMNS: &[KernelColumn] = &[
 fn why_no_limit(line: &KernelLine) -> String {
     let limit = line.row.limit.as_ref();
     let reason = limit.and_then(|limit| limit.bound.as_ref().err());
-    let usual = || "no roofs of its device are known; powerband roofs measures them".to_owned();
+    let usual = || {
+        "no roofs of its device are known; Measure roofs in the window, or powerband roofs, measures them".to_owned()
+    };
     reason.cloned().unwrap_or_else(usual)
 }

@@ -100,11 +100,16 @@ impl Transport for Containers {
             "" => "it ended without a word",
             line => line,
         };
-        format!(
-            "{} says of {target}: {said}; {} lists those that run",
-            self.command.first().unwrap_or(&""),
-            self.lists
-        )
+        let command = self.command.first().unwrap_or(&"");
+        // Where there is no such container, nothing was looked for in it.
+        let help = if said.contains("/bin/sh") {
+            format!(
+                "{target} has no shell, and Powerband needs /bin/sh there: take an image that has one"
+            )
+        } else {
+            format!("{} lists those that run", self.lists)
+        };
+        format!("{command} says of {target}: {said}; {help}")
     }
 }
 

@@ -121,7 +121,7 @@ pub(super) fn references_for_setup<'a>(
 fn no_roofs<'a>(device: &str, published: Option<PublishedPeaks>) -> Result<References<'a>, String> {
     published
         .map(References::published)
-        .ok_or_else(|| format!("no roofs of {device} were measured; powerband roofs measures them"))
+        .ok_or_else(|| format!("no roofs of {device} were measured; Measure roofs in the window, or powerband roofs, measures them"))
 }
 
 fn or_unknown(name: &str) -> &str {
