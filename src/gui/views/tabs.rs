@@ -2,7 +2,7 @@
 
 use eframe::egui::accesskit::Role;
 use eframe::egui::{
-    Align, CursorIcon, DragAndDrop, Layout, Rect, Sense, Stroke, StrokeKind, Ui, UiBuilder,
+    Align, CursorIcon, DragAndDrop, Layout, Popup, Rect, Sense, Stroke, StrokeKind, Ui, UiBuilder,
     WidgetInfo, vec2,
 };
 
@@ -96,18 +96,31 @@ fn pane_buttons(ui: &mut Ui, app: &App, screen: Screen, pane: Pane, actions: &mu
         }
         return;
     }
-    for (pane, glyph) in [(Pane::Right, icon::RIGHT), (Pane::Below, icon::DOWN)] {
-        if app.shared.screen_in(pane).is_some() || !app.shared.has_room_for(pane) {
-            continue;
-        }
-        let mut others = screen.door().screens().iter();
-        if let Some(other) = others.find(|other| !app.shared.shows(**other)) {
-            let name = format!("Show {} {}", other.title(), pane.place());
-            if button::icon(ui, glyph, &name).clicked() {
-                actions.push(show(pane, Some(*other)));
+    let is_free =
+        |pane: &Pane| app.shared.screen_in(*pane).is_none() && app.shared.has_room_for(*pane);
+    let mut free = [Pane::Right, Pane::Below]
+        .into_iter()
+        .filter(is_free)
+        .peekable();
+    let others = screen.door().screens().iter();
+    let others: Vec<Screen> = others
+        .copied()
+        .filter(|other| !app.shared.shows(*other))
+        .collect();
+    if free.peek().is_none() || others.is_empty() {
+        return;
+    }
+    let button = button::icon(ui, icon::ADD, "Show another screen beside this one");
+    Popup::menu(&button).show(|ui| {
+        for pane in free {
+            for other in &others {
+                let name = format!("Show {} {}", other.title(), pane.place());
+                if ui.button(name).clicked() {
+                    actions.push(show(pane, Some(*other)));
+                }
             }
         }
-    }
+    });
 }
 
 /// Leaves room for the row.

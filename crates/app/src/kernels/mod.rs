@@ -30,6 +30,8 @@ use powerband_findings::analysis::counters::matches_text as has_words;
 use powerband_findings::analysis::kernel_comparison::KernelComparison;
 use powerband_findings::analysis::profile_runs::{ProfileRuns, Times};
 use powerband_findings::chart::breakdown::{self as chart, Bar, ChangeBar};
+use powerband_findings::chart::memory;
+use powerband_findings::chart::spec::ChartSpec;
 use powerband_findings::chart::treemap::{self, Region};
 use powerband_store::trace_file;
 
@@ -165,6 +167,8 @@ pub struct KernelsDrawing {
     pub changes: Vec<ChangeBar>,
     /// Places of the counters that have the words.
     pub counters: Vec<usize>,
+    /// The memory in use over time, of each device; empty where it is not known.
+    pub memory: Vec<ChartSpec>,
 }
 
 /// Every profile of the open sessions.
@@ -177,6 +181,14 @@ pub fn profile_refs(open: &OpenSessions) -> Vec<ProfileRef> {
             })
         })
         .collect()
+}
+
+fn memory_charts(profile: &Profile) -> Vec<ChartSpec> {
+    let charts = profile.memory.iter().map(|device| ChartSpec {
+        title: format!("Memory of {} in use", device.device),
+        ..memory::over_time(std::slice::from_ref(device))
+    });
+    charts.collect()
 }
 
 /// The profile that is meant.
@@ -289,6 +301,7 @@ impl KernelsState {
             rows,
             shown,
             counters: self.counters(found),
+            memory: found.profile().map_or_else(Vec::new, memory_charts),
         };
     }
 

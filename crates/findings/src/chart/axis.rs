@@ -23,6 +23,31 @@ const PADDING: f64 = 0.05;
 /// must not flatten what does.
 const MOST_FOR_INTERVALS: f64 = 1.6;
 
+/// An axis with a place for each of some things, counted from `first`; of more than `most_labels` some have none.
+pub(super) fn places(
+    title: &str,
+    first: u32,
+    names: impl ExactSizeIterator<Item = String>,
+    most_labels: usize,
+) -> Axis {
+    let count = names.len();
+    let step = count.div_ceil(most_labels.max(1)).max(1);
+    let ticks = (first..).zip(names).step_by(step);
+    let low = f64::from(first) - 0.5;
+    Axis {
+        title: title.to_owned(),
+        scale: AxisScale::Linear,
+        low,
+        high: low + count.max(1) as f64,
+        ticks: ticks
+            .map(|(place, text)| Tick {
+                at: f64::from(place),
+                text,
+            })
+            .collect(),
+    }
+}
+
 /// The upper end of an axis over values and their intervals.
 pub fn upper_end(highest: f64, highest_end: f64) -> f64 {
     highest.max(highest_end).min(highest * MOST_FOR_INTERVALS)

@@ -88,12 +88,11 @@ fn add_published_series(
     let series = under.iter().map(|under| {
         let all = under.curve.points.iter();
         let placed = all.clone().filter_map(|point| {
-            Some(ChartPoint {
-                x: x.to_coordinate(point.batch as f64),
-                y: y.to_coordinate(drawable(point)?),
-                band: None,
-                tag: point.batch as u64,
-            })
+            Some(ChartPoint::new(
+                x.to_coordinate(point.batch as f64),
+                y.to_coordinate(drawable(point)?),
+                point.batch as u64,
+            ))
         });
         // A line does not go on over what the document leaves blank.
         let known: Vec<bool> = all.map(|point| drawable(point).is_some()).collect();

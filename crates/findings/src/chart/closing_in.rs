@@ -1,16 +1,14 @@
 //! The ratio of two cases after each round, with its interval.
 
 use super::axis;
-use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
+use super::spec::{ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use crate::analysis::closing_in::RoundRatio;
 use crate::analysis::verdict::Call;
 
 /// Rounds whose interval reaches further than so many times the last ratio are left out: they would flatten the others.
 const FURTHEST: f64 = 2.0;
 /// So many rounds are written below the axis at most.
-const MOST_TICKS: u32 = 12;
-/// Room beside the first and the last round.
-const HALF: f64 = 0.5;
+const MOST_TICKS: usize = 12;
 
 /// A point for each round, its interval as a band, and a word at the first round from which on the verdict stayed.
 pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
@@ -32,11 +30,13 @@ pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
     }
     let points: Vec<ChartPoint> = ratios
         .iter()
-        .map(|one| ChartPoint {
-            x: f64::from(one.round + 1),
-            y: one.ratio.speed_up,
-            band: one.ratio.ci95.map(|ci95| (ci95.low, ci95.high)),
-            tag: u64::from(one.round + 1),
+        .map(|one| {
+            ChartPoint::new(
+                f64::from(one.round + 1),
+                one.ratio.speed_up,
+                u64::from(one.round + 1),
+            )
+            .with_band(one.ratio.ci95.map(|ci95| (ci95.low, ci95.high)))
         })
         .collect();
     let ends = points.iter().filter_map(|point| point.band);
@@ -53,7 +53,7 @@ pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
     {
         marks.push(Mark::Drop {
             at: (f64::from(settled.round + 1), settled.ratio.speed_up),
-            series: SeriesId(0),
+            series: SeriesId::ONLY,
             text: last.call.name().to_owned(),
             name: None,
             legend: None,
@@ -61,35 +61,22 @@ pub fn by_round(ratios: &[RoundRatio], colour: usize) -> ChartSpec {
     }
     ChartSpec {
         title: "Speed-up by round".to_owned(),
-        x: rounds_axis(first.round + 1, last.round + 1),
+        x: axis::places(
+            "rounds",
+            first.round + 1,
+            (first.round + 1..last.round + 2).map(|round| round.to_string()),
+            MOST_TICKS,
+        ),
         y: axis::between("times as fast", lowest, highest),
-        series: vec![Series {
-            id: SeriesId(0),
-            name: "speed-up".to_owned(),
+        series: vec![Series::new(
+            SeriesId::ONLY,
+            "speed-up",
             colour,
+            Stroke::Curve,
             points,
-            gap_after: Vec::new(),
-            stroke: Stroke::Curve,
-        }],
+        )],
         marks,
-        limit: None,
-        bar_width: 0.0,
-    }
-}
-
-/// Every round has its place, and so many labels have room.
-fn rounds_axis(first: u32, last: u32) -> Axis {
-    let step = (last - first).div_ceil(MOST_TICKS).max(1) as usize;
-    let ticks = (first..=last).step_by(step).map(|round| Tick {
-        at: f64::from(round),
-        text: round.to_string(),
-    });
-    Axis {
-        title: "rounds".to_owned(),
-        scale: AxisScale::Linear,
-        low: f64::from(first) - HALF,
-        high: f64::from(last) + HALF,
-        ticks: ticks.collect(),
+        ..ChartSpec::default()
     }
 }
 

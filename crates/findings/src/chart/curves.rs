@@ -226,24 +226,26 @@ pub(super) fn curve_chart(title: &str, drawn: &[CurveValues<'_>], y: Axis) -> Ch
         marks: drawn.iter().flat_map(|drawn| failures(drawn, &x)).collect(),
         x,
         y,
-        limit: None,
-        bar_width: 0.0,
+        ..ChartSpec::default()
     }
 }
 
 fn series(drawn: &CurveValues<'_>, x: &Axis, y: &Axis) -> Series {
-    let points = drawn.values.iter().map(|(batch, value, band)| ChartPoint {
-        x: x.scale.to_coordinate(*batch as f64),
-        y: y.scale.to_coordinate(*value),
-        band: band
-            .map(|band| {
+    let points = drawn.values.iter().map(|(batch, value, band)| {
+        ChartPoint::new(
+            x.scale.to_coordinate(*batch as f64),
+            y.scale.to_coordinate(*value),
+            *batch as u64,
+        )
+        .with_band(
+            band.map(|band| {
                 (
                     y.scale.to_coordinate(band.low),
                     y.scale.to_coordinate(band.high),
                 )
             })
             .filter(|band| band.0.is_finite() && band.1.is_finite()),
-        tag: *batch as u64,
+        )
     });
     Series {
         id: drawn.overlay.id,

@@ -39,12 +39,10 @@ pub fn densities(cases: &[Samples]) -> ChartSpec {
         let mut points = Vec::with_capacity(2 * shares.len());
         for (column, share) in (0..).map(f64::from).zip(shares) {
             for edge in [column, column + 1.0] {
-                points.push(ChartPoint {
-                    x: (low + edge * width) / unit.ns,
-                    y: *share,
-                    band: Some((0.0, *share)),
-                    tag: column as u64,
-                });
+                points.push(
+                    ChartPoint::new((low + edge * width) / unit.ns, *share, column as u64)
+                        .with_band(Some((0.0, *share))),
+                );
             }
         }
         points
@@ -77,12 +75,7 @@ pub fn cumulative(cases: &[Samples]) -> ChartSpec {
         let count = sorted.len();
         let step = count.div_ceil(MOST_POINTS).max(1);
         let places = (0..count).filter(|place| (place + 1) % step == 0 || place + 1 == count);
-        let point = |x: f64, share: f64, tag: u64| ChartPoint {
-            x: x / unit.ns,
-            y: share * 100.0,
-            band: None,
-            tag,
-        };
+        let point = |x: f64, share: f64, tag: u64| ChartPoint::new(x / unit.ns, share * 100.0, tag);
         let points = places.filter_map(|place| {
             let at = (*sorted.get(place)?).clamp(low, high);
             Some(point(at, (place + 1) as f64 / count as f64, place as u64))
@@ -132,14 +125,13 @@ fn shares(ns: &[f64], low: f64, width: f64) -> Vec<f64> {
 }
 
 fn series_of(case: &Samples, points: Vec<ChartPoint>) -> Series {
-    Series {
-        id: case.id,
-        name: case.name.clone(),
-        colour: case.colour,
+    Series::new(
+        case.id,
+        case.name.clone(),
+        case.colour,
+        Stroke::Thin,
         points,
-        gap_after: Vec::new(),
-        stroke: Stroke::Thin,
-    }
+    )
 }
 
 fn empty(title: String, y_title: &str) -> ChartSpec {

@@ -1,7 +1,7 @@
 //! One case on several machines: the median of each with its interval, and the fleet's median as a line.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
+use super::spec::{Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use crate::analysis::fleet::{FleetCase, FleetMachine};
 use powerband_core::base::humanize;
 
@@ -40,15 +40,14 @@ pub fn medians(case: &FleetCase) -> ChartSpec {
                 text: "odd one out".to_owned(),
             });
         }
-        series[usize::from(machine.is_odd)].points.push(ChartPoint {
-            x,
-            y,
-            band: machine
-                .row
-                .ci95_ns
-                .map(|ci95| (ci95.low / unit.ns, ci95.high / unit.ns)),
-            tag: place as u64,
-        });
+        series[usize::from(machine.is_odd)].points.push(
+            ChartPoint::new(x, y, place as u64).with_band(
+                machine
+                    .row
+                    .ci95_ns
+                    .map(|ci95| (ci95.low / unit.ns, ci95.high / unit.ns)),
+            ),
+        );
     }
     let series: Vec<Series> = series
         .into_iter()
@@ -65,8 +64,7 @@ pub fn medians(case: &FleetCase) -> ChartSpec {
         y: times(&series, fleet, unit),
         marks: if series.is_empty() { Vec::new() } else { marks },
         series,
-        limit: None,
-        bar_width: 0.0,
+        ..ChartSpec::default()
     }
 }
 
@@ -75,14 +73,13 @@ fn median(machine: &FleetMachine) -> Option<f64> {
 }
 
 fn one_series(id: u64, name: &str, colour: usize) -> Series {
-    Series {
-        id: SeriesId(id),
-        name: name.to_owned(),
+    Series::new(
+        SeriesId(id),
+        name.to_owned(),
         colour,
-        points: Vec::new(),
-        gap_after: Vec::new(),
-        stroke: Stroke::Dots,
-    }
+        Stroke::Dots,
+        Vec::new(),
+    )
 }
 
 /// A machine without a number, where the reason is known.
@@ -90,7 +87,7 @@ fn failed(machine: &FleetMachine, x: f64) -> Option<Mark> {
     let reason = machine.row.outcome.sentence()?;
     Some(Mark::Failed {
         x,
-        series: SeriesId(0),
+        series: SeriesId::ONLY,
         colour: 0,
         reason: format!("{}: {reason}", machine.name),
     })
@@ -116,21 +113,9 @@ fn times(series: &[Series], fleet: Option<f64>, unit: TimeUnit) -> Axis {
 }
 
 fn names(case: &FleetCase) -> Axis {
-    let n = case.machines.len();
-    let step = n.div_ceil(MOST_TICKS).max(1);
-    let shown = case.machines.iter().enumerate().step_by(step);
-    Axis {
-        title: "machines".to_owned(),
-        scale: AxisScale::Linear,
-        low: -0.5,
-        high: n.max(1) as f64 - 0.5,
-        ticks: shown
-            .map(|(place, machine)| Tick {
-                at: place as f64,
-                text: humanize::shorten(&machine.name, LONGEST_NAME),
-            })
-            .collect(),
-    }
+    let names = case.machines.iter();
+    let names = names.map(|machine| humanize::shorten(&machine.name, LONGEST_NAME));
+    axis::places("machines", 0, names, MOST_TICKS)
 }
 
 #[cfg(test)]

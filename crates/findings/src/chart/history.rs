@@ -1,7 +1,7 @@
 //! One case over time: a point for each session, with its interval, its levels, and a label where it changed.
 
 use super::axis::{self, TimeUnit};
-use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
+use super::spec::{Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use crate::analysis::history::History;
 use crate::analysis::verdict::Call;
 use powerband_core::base::humanize;
@@ -40,19 +40,18 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
             continue;
         };
         let at = (place as f64, times.median / unit.ns);
-        points.push(ChartPoint {
-            x: at.0,
-            y: at.1,
-            band: point
-                .row
-                .ci95_ns
-                .map(|interval| (interval.low / unit.ns, interval.high / unit.ns)),
-            tag: place as u64,
-        });
+        points.push(
+            ChartPoint::new(at.0, at.1, place as u64).with_band(
+                point
+                    .row
+                    .ci95_ns
+                    .map(|interval| (interval.low / unit.ns, interval.high / unit.ns)),
+            ),
+        );
         if let Some(text) = change_text(history, place) {
             marks.push(Mark::Drop {
                 at,
-                series: SeriesId(0),
+                series: SeriesId::ONLY,
                 text,
                 name: None,
                 legend: None,
@@ -65,7 +64,7 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
         if !point.notes.is_empty() && before.is_some_and(|before| before.notes != point.notes) {
             marks.push(Mark::Name {
                 at,
-                series: SeriesId(0),
+                series: SeriesId::ONLY,
                 text: humanize::shorten(&point.notes, MOST_OF_NOTES),
             });
         }
@@ -83,17 +82,15 @@ pub fn medians(history: &History, colour: usize) -> ChartSpec {
         title: "Median latency".to_owned(),
         x: sessions_axis(history, MOST_TICKS),
         y: axis::from_zero(&format!("{} per batch", unit.name), highest / unit.ns),
-        series: vec![Series {
-            id: SeriesId(0),
-            name: "median".to_owned(),
+        series: vec![Series::new(
+            SeriesId::ONLY,
+            "median",
             colour,
+            Stroke::Curve,
             points,
-            gap_after: Vec::new(),
-            stroke: Stroke::Curve,
-        }],
+        )],
         marks,
-        limit: None,
-        bar_width: 0.0,
+        ..ChartSpec::default()
     }
 }
 
@@ -132,26 +129,13 @@ pub fn small_medians(history: &History, colour: usize) -> ChartSpec {
 }
 
 fn sessions_axis(history: &History, most_ticks: usize) -> Axis {
-    let n = history.points.len();
-    let step = n.div_ceil(most_ticks).max(1);
-    let ticks = history.points.iter().enumerate().step_by(step);
     let has_commits = history.points.iter().all(|point| point.commit.is_some());
     let of_what = if has_commits { "commits" } else { "sessions" };
-    Axis {
-        title: format!("{of_what}, oldest first"),
-        scale: AxisScale::Linear,
-        low: -0.5,
-        high: n.max(1) as f64 - 0.5,
-        ticks: ticks
-            .map(|(place, point)| Tick {
-                at: place as f64,
-                text: match &point.commit {
-                    Some(commit) if has_commits => commit.clone(),
-                    _ => humanize::short_moment(&point.created),
-                },
-            })
-            .collect(),
-    }
+    let names = history.points.iter().map(|point| match &point.commit {
+        Some(commit) if has_commits => commit.clone(),
+        _ => humanize::short_moment(&point.created),
+    });
+    axis::places(&format!("{of_what}, oldest first"), 0, names, most_ticks)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::axis;
-use super::spec::{Axis, AxisScale, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke, Tick};
+use super::spec::{Axis, ChartPoint, ChartSpec, Mark, Series, SeriesId, Stroke};
 use crate::analysis::comparison::CasePair;
 use crate::analysis::journey::{Journey, StepResult};
 use powerband_core::base::humanize;
@@ -72,12 +72,10 @@ fn gains(
                 at: (x, top),
                 text: gain.words,
             });
-            of_setups.entry(setup).or_default().push(ChartPoint {
-                x,
-                y: gain.times,
-                band: gain.band,
-                tag: place as u64,
-            });
+            of_setups
+                .entry(setup)
+                .or_default()
+                .push(ChartPoint::new(x, gain.times, place as u64).with_band(gain.band));
         }
         if let Some(trouble) = step
             .why_not_measured
@@ -105,13 +103,14 @@ fn gains(
         y,
         series: of_setups
             .into_iter()
-            .map(|(setup, points)| Series {
-                id: SeriesId(setup as u64),
-                name: name(journey, setup),
-                colour: colour(setup),
-                points,
-                gap_after: Vec::new(),
-                stroke: Stroke::Bars,
+            .map(|(setup, points)| {
+                Series::new(
+                    SeriesId(setup as u64),
+                    name(journey, setup),
+                    colour(setup),
+                    Stroke::Bars,
+                    points,
+                )
             })
             .collect(),
         marks,
@@ -147,17 +146,9 @@ fn steps(journey: &Journey) -> Axis {
     } else {
         humanize::shorten_apart(&titles, width)
     };
-    let ticks = (1..).zip(names).map(|(step, name)| Tick {
-        at: f64::from(step),
-        text: format!("{step} {name}").trim_end().to_owned(),
-    });
-    Axis {
-        title: "step".to_owned(),
-        scale: AxisScale::Linear,
-        low: 0.5,
-        high: number.max(1) as f64 + 0.5,
-        ticks: ticks.collect(),
-    }
+    let names = (1..).zip(names);
+    let names = names.map(|(step, name)| format!("{step} {name}").trim_end().to_owned());
+    axis::places("step", 1, names.collect::<Vec<_>>().into_iter(), number)
 }
 
 #[cfg(test)]

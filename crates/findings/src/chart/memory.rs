@@ -50,12 +50,7 @@ pub fn over_time(memory: &[MemoryUse]) -> ChartSpec {
         ("MiB", MIB)
     };
     let time = TimeUnit::for_largest(last_ns);
-    let point = |at: u64, used: u64| ChartPoint {
-        x: at as f64 / time.ns,
-        y: used as f64 / bytes,
-        band: None,
-        tag: at,
-    };
+    let point = |at: u64, used: u64| ChartPoint::new(at as f64 / time.ns, used as f64 / bytes, at);
     let series = memory.iter().enumerate().map(|(place, device)| {
         let mut points: Vec<ChartPoint> = Vec::new();
         let mut before = None;
@@ -64,14 +59,13 @@ pub fn over_time(memory: &[MemoryUse]) -> ChartSpec {
             points.push(point(*at, *used));
             before = Some(*used);
         }
-        Series {
-            id: SeriesId(place as u64),
-            name: device.device.clone(),
-            colour: place,
+        Series::new(
+            SeriesId(place as u64),
+            device.device.clone(),
+            place,
+            Stroke::Thin,
             points,
-            gap_after: Vec::new(),
-            stroke: Stroke::Thin,
-        }
+        )
     });
     ChartSpec {
         title: "Memory in use".to_owned(),

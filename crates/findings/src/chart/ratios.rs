@@ -21,14 +21,13 @@ pub fn speed_ups(pairs: &[CasePair], colour: impl Fn(usize) -> usize) -> ChartSp
         let id = SeriesId(pair.after.setup as u64);
         match series.iter_mut().find(|series| series.id == id) {
             Some(series) => series.points.push(point),
-            None => series.push(Series {
+            None => series.push(Series::new(
                 id,
-                name: pair.after.setup_label.clone(),
-                colour: colour(pair.after.setup),
-                points: vec![point],
-                gap_after: Vec::new(),
-                stroke: Stroke::Dots,
-            }),
+                pair.after.setup_label.clone(),
+                colour(pair.after.setup),
+                Stroke::Dots,
+                vec![point],
+            )),
         }
     }
     let points = || series.iter().flat_map(|series| &series.points);
@@ -51,20 +50,21 @@ pub fn speed_ups(pairs: &[CasePair], colour: impl Fn(usize) -> usize) -> ChartSp
         },
         series,
         x,
-        limit: None,
-        bar_width: 0.0,
+        ..ChartSpec::default()
     }
 }
 
 fn point(pair: &CasePair, along: &str, x: &Axis) -> Option<ChartPoint> {
     let ratio = pair.ratio?;
     let size = pair.before_point.get(along)?;
-    Some(ChartPoint {
-        x: x.scale.to_coordinate(size as f64),
-        y: ratio.speed_up,
-        band: ratio.ci95.map(|interval| (interval.low, interval.high)),
-        tag: size as u64,
-    })
+    Some(
+        ChartPoint::new(
+            x.scale.to_coordinate(size as f64),
+            ratio.speed_up,
+            size as u64,
+        )
+        .with_band(ratio.ci95.map(|interval| (interval.low, interval.high))),
+    )
 }
 
 #[cfg(test)]

@@ -30,11 +30,8 @@ pub fn histogram(samples_ns: &[f64], colour: usize) -> ChartSpec {
     let place = |column: f64| (histogram.start + column * histogram.width) / unit.ns;
     let points = (0..)
         .zip(&histogram.counts)
-        .map(|(column, count): (u64, _)| ChartPoint {
-            x: place(column as f64 + 0.5),
-            y: *count as f64,
-            band: None,
-            tag: column,
+        .map(|(column, count): (u64, _)| {
+            ChartPoint::new(place(column as f64 + 0.5), *count as f64, column)
         });
     let most = histogram.counts.iter().copied().max().unwrap_or(0);
     let x_title = format!("{} per batch{}", unit.name, beyond(&histogram));
@@ -116,12 +113,11 @@ fn over_time(samples: &[f64], places: &[f64], colour: usize, buckets: usize) -> 
         (downsample::min_max(&numbered, buckets.max(1)), Stroke::Thin)
     };
     let points = kept.into_iter().filter_map(|(index, ns)| {
-        Some(ChartPoint {
-            x: *places.get(index as usize)?,
-            y: ns / unit.ns,
-            band: None,
-            tag: index as u64,
-        })
+        Some(ChartPoint::new(
+            *places.get(index as usize)?,
+            ns / unit.ns,
+            index as u64,
+        ))
     });
     ChartSpec {
         title,
@@ -140,14 +136,7 @@ fn over_time(samples: &[f64], places: &[f64], colour: usize, buckets: usize) -> 
 }
 
 fn series(points: Vec<ChartPoint>, colour: usize, stroke: Stroke) -> Series {
-    Series {
-        id: SeriesId(0),
-        name: "samples".to_owned(),
-        colour,
-        points,
-        gap_after: Vec::new(),
-        stroke,
-    }
+    Series::new(SeriesId::ONLY, "samples", colour, stroke, points)
 }
 
 /// After which points another round begins.

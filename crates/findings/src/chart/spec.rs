@@ -123,6 +123,24 @@ pub struct ChartPoint {
     pub tag: u64,
 }
 
+impl ChartPoint {
+    /// A point without an interval.
+    pub fn new(x: f64, y: f64, tag: u64) -> Self {
+        Self {
+            x,
+            y,
+            band: None,
+            tag,
+        }
+    }
+
+    /// It with the coordinates of its interval.
+    #[must_use]
+    pub fn with_band(self, band: Option<(f64, f64)>) -> Self {
+        Self { band, ..self }
+    }
+}
+
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
@@ -155,6 +173,24 @@ pub struct Series {
 }
 
 impl Series {
+    /// A series without gaps.
+    pub fn new(
+        id: SeriesId,
+        name: impl Into<String>,
+        colour: usize,
+        stroke: Stroke,
+        points: Vec<ChartPoint>,
+    ) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            colour,
+            points,
+            gap_after: Vec::new(),
+            stroke,
+        }
+    }
+
     /// Its unbroken pieces.
     pub fn runs(&self) -> impl Iterator<Item = &[ChartPoint]> {
         runs(&self.points, &self.gap_after)

@@ -52,22 +52,19 @@ pub fn scatter(spots: &[TradeOffPoint], quality: Quality) -> ChartSpec {
     let at = |spot: &TradeOffPoint| (x.scale.to_coordinate(spot.per_s), place(spot.level.value));
     let series = spots.iter().map(|spot| {
         let (x, y) = at(spot);
-        Series {
-            id: spot.id,
-            name: spot.name.clone(),
-            colour: spot.colour,
-            points: vec![ChartPoint {
-                x,
-                y,
-                band: spot
-                    .level
-                    .interval
-                    .map(|(low, high)| (place(low), place(high))),
-                tag: spot.at.tag(),
-            }],
-            gap_after: Vec::new(),
-            stroke: Stroke::Dots,
-        }
+        Series::new(
+            spot.id,
+            spot.name.clone(),
+            spot.colour,
+            Stroke::Dots,
+            vec![
+                ChartPoint::new(x, y, spot.at.tag()).with_band(
+                    spot.level
+                        .interval
+                        .map(|(low, high)| (place(low), place(high))),
+                ),
+            ],
+        )
     });
     let edge = edge(spots.iter().filter(|spot| spot.is_front).map(at), &x, &y);
     let names = spots.iter().map(|spot| Mark::Name {
@@ -81,8 +78,7 @@ pub fn scatter(spots: &[TradeOffPoint], quality: Quality) -> ChartSpec {
         marks: edge.into_iter().chain(names).collect(),
         x,
         y,
-        limit: None,
-        bar_width: 0.0,
+        ..ChartSpec::default()
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use eframe::egui::{
-    self, ComboBox, Id, Sense, Shape, Stroke, Ui, WidgetInfo, accesskit::Role, pos2, vec2,
-};
+use eframe::egui::{self, ComboBox, Id, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, field, figure, label, tip};
+use crate::gui::widgets::chart::{self, ChartOptions};
+use crate::gui::widgets::{button, field, label, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
 use powerband_app::kernels::{KernelsResult, timeline_of_profile};
@@ -19,7 +18,7 @@ use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Scope};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::kernel_comparison::{KernelComparison, KernelEntry};
 use powerband_findings::analysis::profile_runs::Times;
-use powerband_findings::chart::{self, figure::Drawing};
+use powerband_findings::chart::spec::ChartSpec;
 
 /// Least width of a card in a row of them.
 const NARROWEST: f32 = 160.0;
@@ -309,8 +308,9 @@ pub(super) fn particulars(
     actions: &mut Vec<Action>,
 ) {
     if let Some(profile) = found.profile() {
-        for memory in &profile.memory {
-            super::super::card(ui, |ui| memory_card(ui, memory));
+        let charts = &app.profile.kernels.drawn.memory;
+        for (memory, chart) in profile.memory.iter().zip(charts) {
+            super::super::card(ui, |ui| memory_card(ui, memory, chart));
             ui.add_space(space::MEDIUM);
         }
         if !profile.counters.is_empty() {
@@ -327,14 +327,14 @@ pub(super) fn particulars(
     super::super::card(ui, |ui| rules(ui, found, changes));
 }
 
-fn memory_card(ui: &mut Ui, memory: &MemoryUse) {
+fn memory_card(ui: &mut Ui, memory: &MemoryUse, chart: &ChartSpec) {
     label::card_title(ui, &format!("Memory of {}", memory.device));
     label::quiet_line(
         ui,
         &format!("{} at most", humanize::bytes(memory.peak_bytes)),
     );
-    if memory.over_time.len() > 1 {
-        over_time(ui, memory);
+    if !chart.is_empty() {
+        over_time(ui, &memory.device, chart);
     }
     let half = (ui.available_width() - space::LARGE) / 2.0;
     let list = |ui: &mut Ui, title: &str, lines: &[(String, u64)]| {
@@ -359,50 +359,15 @@ fn memory_card(ui: &mut Ui, memory: &MemoryUse) {
 }
 
 /// Bytes in use, from the first slice on.
-fn over_time(ui: &mut Ui, memory: &MemoryUse) {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), 72.0), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(Role::Image, true, "Memory over time"));
-    let roles = theme::roles(ui);
-    let last = memory.over_time.last().map_or(1, |(at, _)| *at).max(1) as f32;
-    let peak = memory.peak_bytes.max(1) as f32;
-    let plot = rect.shrink2(vec2(0.0, 6.0));
-    let place = |&(at, bytes): &(u64, u64)| {
-        let x = plot.left() + at as f32 / last * plot.width();
-        pos2(x, plot.bottom() - bytes as f32 / peak * plot.height())
+fn over_time(ui: &mut Ui, device: &str, spec: &ChartSpec) {
+    let look = ChartOptions {
+        height: 120.0,
+        highlighted: None,
+        zooms: true,
+        crosshair: true,
     };
-    let mut line = Vec::new();
-    for point in memory.over_time.iter().map(place) {
-        // The value holds until the next one.
-        if let Some(&before) = line.last() {
-            let before: egui::Pos2 = before;
-            line.push(pos2(point.x, before.y));
-        }
-        line.push(point);
-    }
-    figure::offer(ui, &format!("memory of {}", memory.device), rect, || {
-        let mut spec = chart::memory::over_time(std::slice::from_ref(memory));
-        spec.title = format!("Memory of {} in use", memory.device);
-        Drawing::Chart(Box::new(spec))
-    });
-    let painter = ui.painter_at(rect);
-    painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, roles.line));
-    painter.add(Shape::line(line, Stroke::new(1.5, roles.series(0))));
-    if let Some(hand) = response.hover_pos() {
-        let at = (f64::from((hand.x - plot.left()) / plot.width()) * f64::from(last)).max(0.0);
-        let seen = memory
-            .over_time
-            .iter()
-            .take_while(|(when, _)| *when as f64 <= at)
-            .last();
-        let bytes = seen.map_or(0, |(_, bytes)| *bytes);
-        painter.vline(hand.x, plot.y_range(), Stroke::new(1.0, roles.accent));
-        let words = format!(
-            "{} at {}",
-            humanize::bytes(bytes),
-            humanize::duration_ns(at)
-        );
-        tip::show_text(&response, words);
-    }
+    let touched = chart::show(ui, &format!("memory of {device}"), spec, look);
+    tip::of_point(&touched, spec);
 }
 
 /// Tool, command and format of the profile.

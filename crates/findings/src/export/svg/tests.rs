@@ -293,12 +293,7 @@ fn little_and_nothing_are_pictures_too() {
 
 #[test]
 fn what_is_no_number_is_left_out() {
-    let point = |y: f64| ChartPoint {
-        x: 1.0,
-        y,
-        band: Some((f64::NEG_INFINITY, f64::NAN)),
-        tag: 0,
-    };
+    let point = |y: f64| ChartPoint::new(1.0, y, 0).with_band(Some((f64::NEG_INFINITY, f64::NAN)));
     let axis = |title: &str| Axis {
         title: title.to_owned(),
         low: 0.0,
@@ -320,7 +315,7 @@ fn what_is_no_number_is_left_out() {
             x: axis("x"),
             y: axis("y"),
             series: vec![Series {
-                id: SeriesId(0),
+                id: SeriesId::ONLY,
                 name: "s".to_owned(),
                 colour: 7,
                 points: vec![point(f64::NAN), point(f64::INFINITY), point(1.0)],
@@ -330,11 +325,11 @@ fn what_is_no_number_is_left_out() {
             marks: vec![
                 Mark::Ring {
                     at: (f64::NAN, 1.0),
-                    series: SeriesId(0),
+                    series: SeriesId::ONLY,
                 },
                 Mark::Pin {
                     at: (1.0, f64::NAN),
-                    series: SeriesId(0),
+                    series: SeriesId::ONLY,
                 },
                 Mark::Level {
                     y: f64::NAN,

@@ -274,26 +274,12 @@ fn the_figure_of_the_guide_shows_the_calibration() {
         .filter(|(count, ..)| *count > 0)
         .map(|(count, sure, right)| {
             let half = 1.96 * (right * (1.0 - right) / count as f64).sqrt();
-            ChartPoint {
-                x: sure,
-                y: right,
-                band: Some((right - half, (right + half).min(1.0))),
-                tag: count as u64,
-            }
+            ChartPoint::new(sure, right, count as u64)
+                .with_band(Some((right - half, (right + half).min(1.0))))
         });
-    let point = |at: f64| ChartPoint {
-        x: at,
-        y: at,
-        band: None,
-        tag: 0,
-    };
-    let series = |id: u64, name: &str, points: Vec<ChartPoint>, stroke: Stroke| Series {
-        id: SeriesId(id),
-        name: name.to_owned(),
-        colour: id as usize,
-        points,
-        gap_after: Vec::new(),
-        stroke,
+    let point = |at: f64| ChartPoint::new(at, at, 0);
+    let series = |id: u64, name: &str, points: Vec<ChartPoint>, stroke: Stroke| {
+        Series::new(SeriesId(id), name.to_owned(), id as usize, stroke, points)
     };
     let chart = ChartSpec {
         title: "How sure answers are, and how often they are right".to_owned(),
