@@ -87,6 +87,49 @@ fn kinds_of_node_and_tasks_of_an_array_are_collected_into_one_session() {
 }
 
 #[test]
+fn a_node_with_other_processors_loses_its_own_cases_alone() {
+    let Some(cluster) = Cluster::start(2) else {
+        return;
+    };
+    let home = Home::new();
+    // The beginning of a program for ARM, as a node of another kind sees ours.
+    let mut other = b"\x7fELF\x02\x01\x01".to_vec();
+    other.resize(16, 0);
+    other.extend([2, 0, 183, 0, 1, 0, 0, 0]);
+    other.resize(4_096, 0);
+    let other = home.write("powerband-arm", other);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&other, mode).expect("permissions");
+    let there = format!(
+        "fake,where=slurm,slurm.time=5,remote_program={}",
+        other.display()
+    );
+    let more = ["--batch", "1,2", "--rounds", "2", "--array", "2"];
+    detach(&cluster, &home, &[&setup(""), &there], &more);
+    until(&cluster, &home, |jobs| {
+        let state = jobs[0]["state"].as_str().unwrap_or_default();
+        state.contains("finished") && state.contains("ended") && !state.contains("running")
+    });
+    let run = run(&cluster, &home, &["jobs", "collect", "--json"]);
+    let ended = |setup: &str| -> Vec<String> {
+        let outcomes = run.outcomes().into_iter();
+        let own =
+            outcomes.filter(|(label, _, _)| label.contains("slurm.time") == (setup == "there"));
+        own.map(|(_, _, outcome)| outcome).collect()
+    };
+    assert_eq!(ended("here"), ["finished", "finished"], "{run:#?}");
+    assert!(
+        ended("there").iter().all(|outcome| outcome != "finished"),
+        "{run:#?}"
+    );
+    assert!(
+        run.out.to_lowercase().contains("exec format error"),
+        "{run:#?}"
+    );
+    cluster.until_given_back();
+}
+
+#[test]
 fn what_was_measured_is_collected_from_jobs_that_were_cancelled_or_timed_out() {
     let Some(cluster) = Cluster::start(1) else {
         return;

@@ -539,6 +539,23 @@ fn every_screen_is_painted_with_many_sessions() {
 }
 
 #[test]
+fn every_screen_is_painted_on_a_large_display() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    for state in [PictureState::Empty, PictureState::Full] {
+        let mut desk = desk(state, 1.0);
+        desk.harness.set_size(Vec2::new(1_920.0, 1_080.0));
+        for screen in Screen::ALL {
+            go(&mut desk, state, screen, Theme::Light);
+            let name = format!("{screen:?}-{}-large", state.name());
+            album.take(&mut desk, &name.to_lowercase());
+        }
+    }
+    album.close();
+}
+
+#[test]
 fn every_screen_is_painted_where_a_point_is_two_pixels() {
     let Some(mut album) = Album::open() else {
         return;

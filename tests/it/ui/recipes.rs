@@ -9,7 +9,7 @@ use powerband_app::shell::layout::Pane;
 use powerband_core::domain::session::Session;
 
 use super::data::{SessionSpec, speed};
-use super::pictures::{PictureState, desk};
+use super::pictures::{Album, PictureState, desk};
 use super::{Desk, data, shelve};
 use crate::support::Home;
 
@@ -24,9 +24,23 @@ impl Hand {
         Self { desk, actions: 0 }
     }
 
+    /// The window after an action as a picture beside those of the screens, where pictures are wanted.
+    fn picture(&mut self) {
+        if std::env::var_os("POWERBAND_RENEW_PICTURES").is_none() {
+            return;
+        }
+        let thread = std::thread::current();
+        let test = thread.name().and_then(|name| name.rsplit("::").next());
+        let name = format!("task-{}-{:02}", test.unwrap_or_default(), self.actions);
+        if let Some(mut album) = Album::open() {
+            album.paint(&mut self.desk, Some(&name));
+        }
+    }
+
     fn click(&mut self, name: &str) {
         self.actions += 1;
         self.desk.click(name);
+        self.picture();
     }
 
     fn click_with(&mut self, name: &str, held: Modifiers) {
@@ -34,6 +48,7 @@ impl Hand {
         self.desk.reach(name);
         self.desk.get(name).click_modifiers(held);
         self.desk.steps(3);
+        self.picture();
     }
 
     /// The row of a category or a kernel.
@@ -44,18 +59,21 @@ impl Hand {
     fn right_click(&mut self, name: &str) {
         self.actions += 1;
         self.desk.right_click(name);
+        self.picture();
     }
 
     fn press(&mut self, keys: &str) {
         self.actions += 1;
         self.desk.press(keys);
         self.desk.steps(2);
+        self.picture();
     }
 
     /// A click into a field, and a line typed there.
     fn fill(&mut self, name: &str, text: &str) {
         self.actions += 2;
         self.desk.fill(name, text);
+        self.picture();
     }
 
     /// The number of actions that the page names for a recipe.
