@@ -7,7 +7,7 @@ use powerband_app::machine::PathSetting;
 
 pub(super) fn title(ask: &Ask) -> &'static str {
     match ask {
-        Ask::Open => "Open sessions or an ONNX file",
+        Ask::Open => "Open sessions, files of other tools or an ONNX file",
         Ask::Model => "Choose an ONNX file",
         Ask::KeyFile(..) => "Choose a file",
         Ask::KeyFolder(..) => "Choose a folder",

@@ -15,7 +15,7 @@ use super::theme::{self, size, space};
 use super::widgets::handle::{self, Grows};
 use super::widgets::{field, figure, focus, zoom};
 use super::{heap, keyboard, lost_display, missing_libraries, shell, system_theme, views};
-use crate::gui::widgets::tip;
+use crate::gui::widgets::long_tip;
 use powerband_app::action::{Action, Closing, Curves, Sessions, Shell};
 use powerband_app::jobs::{Urgency, Waker};
 use powerband_app::notices::NoticeLevel;
@@ -404,7 +404,7 @@ impl Window {
         shell::closing::show(ui, &self.app, &mut actions);
         shell::programs::show(ui, &self.app, &mut actions);
         shell::guide::show(ui, &self.app, &mut actions);
-        tip::show_whole_text(ui.ctx());
+        long_tip::show_whole_text(ui.ctx());
         shell::palette::show(ui, &self.app, &mut actions);
         let (figures, has_figure) = figure::take(&ctx);
         actions.extend(figures.into_iter().map(Action::Figures));

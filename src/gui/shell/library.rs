@@ -119,13 +119,12 @@ fn open_sessions(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>)
     ui.add_space(space::SMALL);
     ui.horizontal(|ui| {
         label::caption(ui, "Open");
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if app.shared.sessions.len() > 1
-                && button::small_icon(ui, icon::CLOSE, "Close all").clicked()
-            {
-                actions.push(Action::Sessions(Sessions::CloseAll));
-            }
-        });
+        // Not above the crosses of the rows, below which it would slide as they are closed.
+        if app.shared.sessions.len() > 1
+            && button::small_icon(ui, icon::CLOSE, "Close all").clicked()
+        {
+            actions.push(Action::Sessions(Sessions::CloseAll));
+        }
     });
     ScrollArea::vertical()
         .id_salt("open")

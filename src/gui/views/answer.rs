@@ -5,7 +5,7 @@ use eframe::egui::{Button, CollapsingHeader, Label, RichText, Ui, vec2};
 use crate::gui::icon::{self, Icon};
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::choice::{Choice, ChoiceRow};
-use crate::gui::widgets::{button, label, tip, verdict};
+use crate::gui::widgets::{button, label, long_tip, verdict};
 use powerband_app::App;
 use powerband_app::action::Action;
 use powerband_app::reports::ReportTarget;
@@ -120,7 +120,7 @@ fn reasons(ui: &mut Ui, reasons: &[String]) {
     let response = label::quiet(ui, &format!("{first}{more}"));
     if !others.is_empty() {
         let listed: Vec<&str> = others.iter().take(REASONS).map(String::as_str).collect();
-        tip::text(response, &listed.join("\n\n"));
+        long_tip::text(response, &listed.join("\n\n"));
     }
 }
 

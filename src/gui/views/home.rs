@@ -6,7 +6,7 @@ use crate::gui::icon;
 use crate::gui::shell::library as shelf;
 use crate::gui::shell::strip;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, label, tip};
+use crate::gui::widgets::{button, label, long_tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Library, MachineAction, RunAction, Sessions, Shell};
 use powerband_app::library::examples;
@@ -449,7 +449,7 @@ fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<Ac
                     let words = RichText::new(engine.line()).color(roles.quiet);
                     let line = ui.add(Label::new(words).truncate());
                     if !engine.offers.is_empty() {
-                        tip::text(line, &engine.words);
+                        long_tip::text(line, &engine.words);
                     }
                 });
             });

@@ -5,7 +5,7 @@ use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 use super::why::sign;
 use crate::gui::icon;
 use crate::gui::theme;
-use crate::gui::widgets::{button, label, tip};
+use crate::gui::widgets::{button, label, long_tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::kernels::ProfileRef;
@@ -51,7 +51,7 @@ fn line(ui: &mut Ui, app: &App, profile: ProfileRef) {
         ui.set_max_width(room);
         let sentence = Label::new(sentence).truncate();
         let shown = ui.add(sentence.show_tooltip_when_elided(false));
-        tip::text(shown, &headline.details);
+        long_tip::text(shown, &headline.details);
     });
     label::faint(ui, &headline.basis);
 }

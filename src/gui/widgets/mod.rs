@@ -15,6 +15,7 @@ pub(super) mod heat_map;
 pub(super) mod label;
 pub(super) mod lanes;
 pub(super) mod legend;
+pub(super) mod long_tip;
 pub(super) mod marker;
 pub(super) mod menu;
 pub(super) mod segmented;

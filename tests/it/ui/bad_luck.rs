@@ -9,6 +9,7 @@ use eframe::egui::{
 use egui_kittest::kittest::NodeT as _;
 use powerband_app::App;
 use powerband_app::action::{Action, RunAction};
+use powerband_app::compare::SideChoice;
 use powerband_app::plan::DraftSetup;
 use powerband_app::run::Stage;
 use powerband_app::screen::Screen;
@@ -363,6 +364,26 @@ fn what_could_not_run_is_told_apart_from_what_was_measured() {
     desk.step_until("the run is saved", PATIENCE, is_saved);
     desk.hear("Made up is done: 2 of 4 cases measured, 2 could not run");
     desk.see("2 of 4 cases measured, 2 could not run, saved to");
+    // The setups of a run are compared with each other where nobody chose a side.
+    let sides = &desk.app().compare.sides;
+    let run = desk.app().bench.run.as_ref().and_then(|run| run.became);
+    let of_run =
+        |side: Option<SideChoice>| side.map(|side| (Some(side.session) == run, side.setup));
+    assert_eq!(
+        [sides.before, sides.after].map(of_run),
+        [Some((true, 0)), Some((true, 1))]
+    );
+}
+
+#[test]
+fn a_run_that_measured_nothing_is_no_success() {
+    let mut desk = Desk::awake(Home::new(), Vec::new());
+    desk.app_mut().bench.planner.draft = draft("fake,fail=run-error", "1", 2);
+    desk.act(Action::Run(RunAction::Start));
+    desk.step_until("the run is saved", PATIENCE, is_saved);
+    desk.hear("Made up measured nothing: ");
+    desk.hear("the run failed, as told");
+    assert!(!desk.sees("Show curves"));
 }
 
 #[test]

@@ -70,6 +70,15 @@ fn two_profiles_are_compared_kernel_by_kernel_and_shown_in_kernels() {
 }
 
 #[test]
+fn profiles_of_unknown_runs_have_no_ratio() {
+    let mut desk = desk();
+    compare(&mut desk, 2, 4);
+    desk.see("so there is no ratio");
+    let found = desk.app().compare.sides.profiles.result.as_ref();
+    assert_eq!(found.and_then(|found| found.headline.ratio.clone()), None);
+}
+
+#[test]
 fn a_long_tooltip_is_cut_and_shows_the_rest_on_a_click() {
     let mut desk = desk();
     ask(&mut desk, Kernels::Look(pick(1)));

@@ -216,6 +216,14 @@ fn a_limit_is_typed_with_its_unit() {
     desk.press("Enter");
     assert_eq!(limit(&desk), 12.5e6);
     assert_eq!(desk.value("Latency limit"), "12.5 ms");
+    // A number alone is in the unit of the axis.
+    desk.fill("Latency limit", "14");
+    desk.press("Enter");
+    desk.steps(2);
+    assert_eq!(desk.value("Latency limit"), "14.0 ms");
+    desk.fill("Latency limit", "12.5 ms");
+    desk.press("Enter");
+    desk.steps(2);
     // What is no time leaves the limit as it was.
     for wrong in ["12.5", "soon", ""] {
         desk.fill("Latency limit", wrong);

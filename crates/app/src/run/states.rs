@@ -91,7 +91,8 @@ impl LiveRun {
         }
     }
 
-    fn has_measured(&self) -> bool {
+    /// Whether any case has a round.
+    pub fn has_measured(&self) -> bool {
         let session = self.session.as_ref();
         session.is_some_and(|session| session.cases.iter().any(|case| !case.rounds.is_empty()))
     }

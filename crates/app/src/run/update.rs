@@ -432,7 +432,9 @@ impl App {
             stamp,
             ..OpenSession::unsaved(id, over.session, over.findings)
         });
-        if is_compared {
+        let open = self.shared.sessions.get(id);
+        let has_several = open.is_some_and(|open| open.session.plan.setups.len() > 1);
+        if is_compared || (has_several && !self.compare.sides.is_chosen) {
             self.compare.sides.choose_pair(id);
         }
         self.sessions_changed();
@@ -484,6 +486,12 @@ impl App {
         let session = self.shared.sessions.get(id).map(|open| &open.session);
         let whole = session.filter(|session| session.completion == Completion::Complete);
         let text = match whole {
+            Some(session) if !self.has_rounds(id) => {
+                let mut cases = session.cases.iter();
+                let reason = cases.find_map(|case| case.outcome.sentence());
+                let text = format!("{name} measured nothing: {}", reason.unwrap_or_default());
+                return self.shared.notify(NoticeLevel::Trouble, text);
+            }
             Some(session) => format!("{name} is done: {}", Tally::from_session(session)),
             None if !self.has_rounds(id) => {
                 let text = format!("{name} was stopped before anything was measured");

@@ -19,7 +19,7 @@ pub struct Hint {
 /// Every hint, in order.
 pub const ALL: [Hint; 5] = [
     Hint {
-        text: "The button below measures ResNet-50 with the engines that are here; the first curve is there within a minute. Plan measures your own model.",
+        text: "The button below measures ResNet-50 with the engines that are here; the first curve is there within a minute. Bench measures your own model.",
         trial: None,
     },
     Hint {

@@ -266,19 +266,26 @@ impl Comparison {
         each.collect()
     }
 
-    /// Why verdicts are inconclusive or need care, each reason once.
-    pub fn reasons(&self) -> Vec<&str> {
-        let mut reasons: Vec<&str> = Vec::new();
-        for reason in self
-            .pairs
-            .iter()
-            .filter_map(|pair| pair.verdict.reason.as_deref())
-        {
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
+    /// Why verdicts are inconclusive or need care, each reason once; where there are several, with the point of its
+    /// first pair.
+    pub fn reasons(&self) -> Vec<String> {
+        let mut reasons: Vec<(Point, &str)> = Vec::new();
+        for pair in &self.pairs {
+            let reason = pair.verdict.reason.as_deref();
+            let is_new = |reason: &&str| reasons.iter().all(|(_, known)| known != reason);
+            if let Some(reason) = reason.filter(is_new) {
+                reasons.push((pair.before_point, reason));
             }
         }
-        reasons
+        let has_several = reasons.len() > 1;
+        let texts = reasons.into_iter().map(|(point, reason)| {
+            if has_several {
+                format!("{point}: {reason}")
+            } else {
+                reason.to_owned()
+            }
+        });
+        texts.collect()
     }
 
     /// What more rounds promise for the pair that needs most of them; nothing where they would settle none.

@@ -95,7 +95,11 @@ impl Headline {
                 .map(|(call, count)| (call, humanize::pluralised(count as u64, "pair")))
                 .collect(),
             sentence,
-            reasons: found.reasons().into_iter().map(as_sentence).collect(),
+            reasons: found
+                .reasons()
+                .iter()
+                .map(|reason| as_sentence(reason))
+                .collect(),
             time_differences: found.time_texts(),
             changes_title: "What changed",
             ..Self::of_ratio(found.overall).with_differences(&found.differences)
@@ -111,14 +115,17 @@ impl Headline {
     ) -> Self {
         let times = found.before_ns.zip(found.after_ns);
         let times = times.filter(|(before, after)| *before > 0.0 && *after > 0.0);
-        let per = found.per().unwrap_or("the whole profile");
-        let sentence = times.map_or_else(
-            || "A side has no times of kernels.".to_owned(),
-            |(before, after)| {
-                let [before, after] = [before, after].map(humanize::duration_ns);
+        let shown = times.map(|(before, after)| [before, after].map(humanize::duration_ns));
+        let sentence = match (shown, found.per()) {
+            (None, _) => "A side has no times of kernels.".to_owned(),
+            (Some([before, after]), Some(per)) => {
                 format!("{before} before and {after} after, {per}.")
-            },
-        );
+            }
+            (Some([before, after]), None) => format!(
+                "{before} before and {after} after, of the whole profiles: a side does not say how many runs or steps it covers, so there is no ratio. Kernels takes that number."
+            ),
+        };
+        let times = times.filter(|_| found.is_per_run());
         let count = |entries: &[KernelEntry]| humanize::pluralised(entries.len() as u64, "name");
         let only_here = [("before", &found.removed), ("after", &found.added)];
         let only_here = only_here

@@ -410,7 +410,11 @@ fn limit_controls(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
         let shown = limit.map_or_else(String::new, humanize::duration_ns);
         field::draft(ui, id, "Latency limit", &shown, "limit", 1, false)
     });
-    // What is no time leaves the limit as it was.
-    let typed = typed.and_then(|text| humanize::parse_duration_ns(&text));
+    // A number alone is in the unit of the axis; what is no time leaves the limit as it was.
+    let unit = app.curves.drawn.latency.y.title.split(' ').next();
+    let typed = typed.and_then(|text| {
+        let with_unit = format!("{} {}", text.trim(), unit.unwrap_or("ms"));
+        humanize::parse_duration_ns(&text).or_else(|| humanize::parse_duration_ns(&with_unit))
+    });
     changes.extend(typed.map(|limit| Curves::Limit(Some(limit))));
 }

@@ -7,7 +7,7 @@ use eframe::egui::{self, ComboBox, Id, Ui};
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::chart::{self, ChartOptions};
-use crate::gui::widgets::{button, field, label, tip};
+use crate::gui::widgets::{button, field, label, long_tip, tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
 use powerband_app::kernels::{KernelsResult, timeline_of_profile};
@@ -80,7 +80,7 @@ fn card(ui: &mut Ui, width: f32, figure: &FigureCard, is_link: bool) -> bool {
             label::quiet_line(ui, &figure.below);
             false
         });
-        tip::text(response.response, &figure.help);
+        long_tip::text(response.response, &figure.help);
         response.inner
     });
     shown.inner

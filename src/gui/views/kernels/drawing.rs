@@ -4,9 +4,9 @@ use eframe::egui::{Rect, Response, Sense, Ui, WidgetInfo, accesskit::Role, vec2}
 
 use super::table;
 use crate::gui::theme::{self, space};
+use crate::gui::widgets::long_tip;
 use crate::gui::widgets::menu;
 use crate::gui::widgets::sketch::{Sketch, laid_out};
-use crate::gui::widgets::tip;
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels};
 use powerband_app::items::MenuTarget;
@@ -103,7 +103,7 @@ fn show(
             let strip = Rect::from_min_size(line.min, vec2(2.0, line.height()));
             painter.rect_filled(strip.shrink2(vec2(0.0, 4.0)), 1.0, roles.accent);
         }
-        let response = tip::text(response, &target.tooltip);
+        let response = long_tip::text(response, &target.tooltip);
         offer(&response, app, target.meaning.as_ref(), actions);
         if response.clicked() {
             changes.extend(target.meaning.map(SelectedRow::opened));

@@ -33,7 +33,7 @@ pub(super) fn tiles(ui: &mut Ui, run: &LiveRun) {
         ) {
             (false, _) => "No device readings are available.",
             (true, true) => "Looking for devices…",
-            (true, false) => "Telemetry is off.",
+            (true, false) => "No device was read in this run.",
         };
         label::quiet(ui, words);
         return missing(ui, telemetry);

@@ -273,12 +273,14 @@ pub(super) fn pause(ui: &mut Ui, run: &LiveRun, actions: &mut Vec<Action>) {
 }
 
 fn after(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let became = app.bench.run.as_ref().and_then(|run| run.became);
+    let run = app.bench.run.as_ref();
+    let became = run.and_then(|run| run.became);
     let session = became.filter(|id| app.shared.sessions.get(*id).is_some());
+    let has_measured = run.is_some_and(LiveRun::has_measured);
     super::in_order(ui, 3, |ui, place| match (place, session) {
         (0, Some(session)) => again(ui, session, actions),
-        (1, Some(_)) => compare(ui, actions),
-        (2, _) => curves(ui, actions),
+        (1, Some(_)) if has_measured => compare(ui, actions),
+        (2, _) if has_measured => curves(ui, actions),
         _ => {}
     });
 }

@@ -4,7 +4,7 @@ use eframe::egui::{Align, Button, Layout, RichText, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::widgets::{button, field, label, tip};
+use crate::gui::widgets::{button, field, label, long_tip};
 use powerband_app::App;
 use powerband_app::action::Timeline;
 use powerband_app::timeline::notebook::NOTE;
@@ -89,7 +89,7 @@ fn line(ui: &mut Ui, place: usize, note: &Note, step: f64, changes: &mut Vec<Tim
                 let response = ui.add(button);
                 let name = format!("Go to note {number}: {}", note.text.trim());
                 let response = response.accessible_name(name);
-                if tip::text(response, &note.text).clicked() {
+                if long_tip::text(response, &note.text).clicked() {
                     changes.push(Timeline::GoToNote(place));
                 }
             });

@@ -14,7 +14,7 @@ use super::table::{self, ColumnSpec, TableLayout};
 use super::{button, field, flags, label, menu, verdict};
 use crate::gui::icon;
 use crate::gui::theme::{self, size, space};
-use crate::gui::widgets::tip;
+use crate::gui::widgets::long_tip;
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
 use powerband_app::items::{self, MenuTarget};
@@ -520,7 +520,7 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         (response, format!("{full}\n{note}").trim().to_owned())
     };
     if !hover.is_empty() {
-        tip::text(response, &hover);
+        long_tip::text(response, &hover);
     }
 }
 
