@@ -94,7 +94,7 @@ pub struct WindowState {
     /// Whether the library is shown beside the screen all the same where the window has no room for both;
     /// nothing where it has.
     pub(crate) library_in_narrow: Option<bool>,
-    /// Whether the window has room for two screens.
+    /// Width and height of the room for screens, in points.
     pub room: [f32; 2],
     /// Where its state is written.
     pub(crate) file: PathBuf,

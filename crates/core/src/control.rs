@@ -171,7 +171,7 @@ impl Control {
         if state.unwanted.contains(&case) {
             stop.cancel();
         }
-        state.visits.retain(|visit| !self.hears_of(visit.case));
+        state.visits.retain(|visit| !self.is_own(visit.case));
         state.visits.push(ActiveVisit {
             case,
             stop: stop.clone(),
@@ -185,7 +185,7 @@ impl Control {
         let ControlState {
             unwanted, visits, ..
         } = &mut *self.state();
-        for visit in visits.iter_mut().filter(|visit| self.hears_of(visit.case)) {
+        for visit in visits.iter_mut().filter(|visit| self.is_own(visit.case)) {
             visit.is_starting = true;
             // An observer that saw the visit may have left the case out before the start.
             if unwanted.contains(&visit.case) {
@@ -197,7 +197,7 @@ impl Control {
     /// The worker is ready.
     pub fn end_start(&self) {
         let visits = &mut self.state().visits;
-        for visit in visits.iter_mut().filter(|visit| self.hears_of(visit.case)) {
+        for visit in visits.iter_mut().filter(|visit| self.is_own(visit.case)) {
             visit.is_starting = false;
         }
     }
@@ -205,7 +205,7 @@ impl Control {
     /// Closes the visit.
     pub fn end_visit(&self) {
         let visits = &mut self.state().visits;
-        visits.retain(|visit| !self.hears_of(visit.case));
+        visits.retain(|visit| !self.is_own(visit.case));
     }
 
     /// Waits until a resting run has something to do: going on, stopping, or leaving a case out.
@@ -239,16 +239,16 @@ impl Control {
         }
     }
 
-    fn hears_of(&self, case: CaseKey) -> bool {
+    fn is_own(&self, case: CaseKey) -> bool {
         is_among(self.setups.as_ref(), case)
     }
 
     fn has_own(&self, cases: &BTreeSet<CaseKey>) -> bool {
-        cases.iter().any(|case| self.hears_of(*case))
+        cases.iter().any(|case| self.is_own(*case))
     }
 
     fn take_own(&self, cases: &mut BTreeSet<CaseKey>) -> BTreeSet<CaseKey> {
-        cases.extract_if(.., |case| self.hears_of(*case)).collect()
+        cases.extract_if(.., |case| self.is_own(*case)).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, ControlState> {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_for_some_setups_hears_of_them_alone() {
+    fn a_handle_for_some_setups_is_own_them_alone() {
         let whole = Control::default();
         let [first, second] = [0, 1].map(|setup| whole.for_setups(BTreeSet::from([setup])));
         let other = CaseKey { setup: 1, ..CASE };

@@ -238,7 +238,7 @@ impl Watcher {
         }
     }
 
-    /// The same of one machine, while others are measured at the same time.
+    /// Says which processes of the run are on one machine, while others are measured at the same time.
     pub(crate) fn set_workers_of(&mut self, name: Option<&str>, pids: &[u32]) {
         let of_name = |machine: &&mut SampledMachine| machine.name() == name;
         if let Some(machine) = self.machines.iter_mut().find(of_name) {

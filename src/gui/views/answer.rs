@@ -48,12 +48,12 @@ pub(super) fn header(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<A
 
 /// Writes a report that begins with what the screen shows.
 pub(super) fn report_button(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
+    let subject = app.reported_subject(screen);
     let main = app.shared.screen;
-    if screen != main && screen.door() == main.door() {
-        // That of the main pane begins with all that are shown.
+    if screen != main && subject.is_some() && app.reported_subject(main) == subject {
+        // That of the main pane begins with all panes of the same subject.
         return;
     }
-    let subject = app.reported_subject(screen);
     let subject =
         subject.ok_or("a report is about what was measured here, or imported as a session");
     let allowed = subject.map(|_| ());
@@ -120,7 +120,7 @@ fn reasons(ui: &mut Ui, reasons: &[String]) {
     let response = label::quiet(ui, &format!("{first}{more}"));
     if !others.is_empty() {
         let listed: Vec<&str> = others.iter().take(REASONS).map(String::as_str).collect();
-        long_tip::text(response, &listed.join("\n\n"));
+        long_tip::on_hover(response, &listed.join("\n\n"));
     }
 }
 

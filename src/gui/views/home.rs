@@ -449,7 +449,7 @@ fn engine_row(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<Ac
                     let words = RichText::new(engine.line()).color(roles.quiet);
                     let line = ui.add(Label::new(words).truncate());
                     if !engine.offers.is_empty() {
-                        long_tip::text(line, &engine.words);
+                        long_tip::on_hover(line, &engine.words);
                     }
                 });
             });

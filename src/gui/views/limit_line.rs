@@ -51,12 +51,12 @@ fn line(ui: &mut Ui, app: &App, profile: ProfileRef) {
         ui.set_max_width(room);
         let sentence = Label::new(sentence).truncate();
         let shown = ui.add(sentence.show_tooltip_when_elided(false));
-        long_tip::text(shown, &headline.details);
+        long_tip::on_hover(shown, &headline.details);
     });
     label::faint(ui, &headline.basis);
 }
 
-/// *Why* at the right where there is room for two screens, else in place of this one.
+/// *Why* in a pane that is free, else in place of the main screen.
 fn why_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let is_shown = app.shared.shows(Screen::Why);
     let response = ui.add_enabled_ui(!is_shown, |ui| button::labelled(ui, Some(icon::WHY), "Why"));
@@ -65,10 +65,11 @@ fn why_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .on_hover_text("The roofline, the wall time in parts and all findings")
         .clicked()
     {
-        actions.push(if app.shared.has_room_for(Pane::Right) {
-            Action::Shell(Shell::Pane(Pane::Right, Some(Screen::Why)))
-        } else {
-            Action::Go(Screen::Why)
-        });
+        let is_free =
+            |pane: &Pane| app.shared.has_room_for(*pane) && app.shared.screen_in(*pane).is_none();
+        let free = [Pane::Right, Pane::Below].into_iter().find(is_free);
+        actions.push(free.map_or(Action::Go(Screen::Why), |pane| {
+            Action::Shell(Shell::Pane(pane, Some(Screen::Why)))
+        }));
     }
 }

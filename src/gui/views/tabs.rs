@@ -35,7 +35,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Act
     let pane = app.shared.pane_of(screen).unwrap_or(Pane::Main);
     if let Some(taken) = segmented::show(&mut ui, door.title(), screen, &choices) {
         actions.push(match pane {
-            Pane::Main => Action::Go(taken),
+            Pane::Main if !app.shared.shows(taken) => Action::Go(taken),
             pane => Action::Shell(Shell::Pane(pane, Some(taken))),
         });
     }

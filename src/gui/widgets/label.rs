@@ -99,7 +99,7 @@ pub(crate) fn quiet_line_about(ui: &mut Ui, words: &str, hover: impl Into<String
     let words = RichText::new(words).color(theme::roles(ui).quiet);
     let label = Label::new(words).truncate();
     let shown = ui.add(label.show_tooltip_when_elided(false));
-    long_tip::text(shown, &hover.into())
+    long_tip::on_hover(shown, &hover.into())
 }
 
 /// Fewest letters of a name that is cut.

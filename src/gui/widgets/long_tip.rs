@@ -17,8 +17,8 @@ struct WholeText {
     at: Pos2,
 }
 
-/// A text as the tooltip. Of a long one the beginning, with a button that shows all of it.
-pub(crate) fn text(response: Response, words: &str) -> Response {
+/// Shows a text as the tooltip of a control; of a long text its beginning, with a button that shows all of it.
+pub(crate) fn on_hover(response: Response, words: &str) -> Response {
     response.on_hover_ui(|ui| beginning(ui, words))
 }
 

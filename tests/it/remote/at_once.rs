@@ -4,13 +4,20 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use powerband_core::control::Control;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::event::RunEvent;
+use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::WorkerLifetime;
+use powerband_core::domain::point::Point;
+use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_store::session_file;
 
 use super::bench::bench;
 use super::server::program;
 use crate::amd;
+use crate::control::{self, Running};
 use crate::support::{Home, ProgramRun};
 use crate::worker_failures::signal;
 
@@ -19,16 +26,26 @@ const SLOW: &str = "fake,fixed=2000,sleep=yes";
 
 /// A setup on so many machines; nothing where no name space can be made.
 fn setups_on_machines(home: &Home, machines: usize, setup: &str) -> Option<Vec<String>> {
+    setups_in_name_spaces(home, (0..machines).collect(), "--mount", setup)
+}
+
+/// A setup in name spaces on machines of these numbers.
+fn setups_in_name_spaces(
+    home: &Home,
+    machines: Vec<usize>,
+    spaces: &str,
+    setup: &str,
+) -> Option<Vec<String>> {
     if !amd::may_unshare() {
         return None;
     }
-    let setups = (0..machines).map(|number| {
+    let setups = machines.into_iter().enumerate().map(|(place, number)| {
         let boot = home.write(&format!("boot-{number}"), format!("0000-{number}\n"));
         let boot = boot.display();
         let node = home.script(
-            &format!("node-{number}"),
+            &format!("node-{place}"),
             &format!(
-                "exec unshare --mount /bin/sh -c 'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec \"$@\"' node \"$@\""
+                "exec unshare {spaces} /bin/sh -c 'mount --bind {boot} /proc/sys/kernel/random/boot_id && exec \"$@\"' node \"$@\""
             ),
         );
         format!(
@@ -123,6 +140,69 @@ fn readings_profiles_and_more_rounds_follow_machines_that_were_measured_at_once(
     let session = read(&home.path("a.ron"));
     assert!(session.cases.iter().all(|case| case.rounds.len() == 6));
     assert_eq!(most_at_once(&session), 2);
+}
+
+#[test]
+fn containers_of_one_machine_take_turns() {
+    let home = Home::new();
+    // Processes of one are not seen in the other, as in containers.
+    let spaces = "--mount --pid --fork --mount-proc";
+    let Some(setups) = setups_in_name_spaces(&home, vec![1, 1], spaces, SLOW) else {
+        return;
+    };
+    let session = measured(&home, &setups, &["--at-once", "2"]);
+    assert_eq!(session.machines.len(), 2);
+    assert_eq!(most_at_once(&session), 1);
+}
+
+#[test]
+fn machines_rest_and_leave_cases_out_at_the_same_time() {
+    let home = Home::new();
+    let Some(setups) = setups_on_machines(&home, 2, SLOW) else {
+        return;
+    };
+    let setups: Vec<&str> = setups.iter().map(String::as_str).collect();
+    let request = RunRequest {
+        keeping: WorkerLifetime::MachinesAtOnce(2),
+        ..control::request(&setups, 40)
+    };
+    let control = Control::default();
+    let running = Running::begin(&request, &control);
+    let is_round = |event: &RunEvent| matches!(event, RunEvent::RoundFinished { .. });
+    running.until("a round is over", is_round);
+    control.pause();
+    running.until("the run rests", |event| *event == RunEvent::Paused);
+    // Every machine rests by then: nothing is measured until it goes on.
+    control.resume();
+    running.until("the first thing is that it goes on", |event| {
+        assert!(!is_round(event), "{event:?}");
+        *event == RunEvent::Resumed
+    });
+    let left_out = [0, 1].map(|setup| CaseKey {
+        setup,
+        point: Point::of_batch(2),
+    });
+    control.skip(left_out[0]);
+    control.skip_now(left_out[1]);
+    running.until(
+        "both are left out",
+        |event| matches!(event, RunEvent::CaseEnded { case, .. } if *case == left_out[1]),
+    );
+    assert!(control.take_back(left_out[1]));
+    running.until("it is wanted again", |event| {
+        *event == RunEvent::TakenBack { case: left_out[1] }
+    });
+    control.cancel();
+    let (session, events) = running.end();
+    let is_pause = |event: &&RunEvent| matches!(event, RunEvent::Paused | RunEvent::Resumed);
+    assert_eq!(
+        events.iter().filter(is_pause).count(),
+        0,
+        "each is told once"
+    );
+    let outcome = |case| session.case(case).map(|case| case.outcome.clone());
+    assert_eq!(outcome(left_out[0]), Some(Outcome::Cancelled));
+    assert!(session.cases.iter().any(|case| !case.rounds.is_empty()));
 }
 
 #[test]

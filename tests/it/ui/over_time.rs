@@ -46,7 +46,7 @@ fn a_change_of_the_level_and_the_cases_that_got_slower_are_shown() {
     });
     desk.see("Changes of the level");
     assert_eq!(desk.column("levels", "sessions"), ["4, then 5"]);
-    assert_eq!(desk.column("levels", "differing"), ["Kernel"]);
+    assert_eq!(desk.column("levels", "differing"), ["Kernel of the system"]);
     let found = desk.app().compare.history.found.result.clone();
     let chart = &found.expect("a history").chart;
     let marks = format!("{:?}", chart.marks);

@@ -149,7 +149,7 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
         .expect("its session");
     assert!(open.session.telemetry.tracks.is_empty());
     desk.act(Action::Go(Screen::Run));
-    desk.see("Telemetry is off.");
+    desk.see("No device was read in this run.");
 }
 
 /// A session on disk with a profile of a card's case, taken while devices were watched.

@@ -2,11 +2,14 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+mod flags;
 pub(crate) mod palette;
 pub mod profiles;
 pub mod side;
 mod update;
 
+pub use flags::RaisedFlag;
+use flags::raised_flags;
 use profiles::ComparedProfiles;
 pub(crate) use update::EarlierSource;
 
@@ -24,11 +27,10 @@ use powerband_core::domain::again;
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::analysis::comparison::{CasePair, Comparison};
+use powerband_findings::analysis::conditions;
 use powerband_findings::analysis::dimensions;
-use powerband_findings::analysis::flags::FlagSeverity;
 use powerband_findings::analysis::headline::Headline;
 use powerband_findings::analysis::verdict::Call;
-use powerband_findings::analysis::{conditions, remarks};
 use powerband_findings::chart;
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
@@ -84,6 +86,8 @@ pub struct CompareState {
     pub found: Derived<(SideChoice, SideChoice), (SideChoice, SideChoice, Arc<Comparison>)>,
     /// The charts of it.
     pub drawn: ComparisonCharts,
+    /// The session of the last run in this window: its setups are the sides until the user chooses some.
+    pub(crate) last_run: Option<SessionId>,
     /// The comparison of the sides' profiles, where a side is one.
     pub profiles: Derived<kernels::Request, ComparedProfiles>,
     /// The run that goes on, with its samples, as of the last comparison within it.
@@ -121,21 +125,6 @@ impl Default for ComparisonCharts {
             flags: Vec::new(),
         }
     }
-}
-
-/// A flag, with how many of the compared cases have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RaisedFlag {
-    /// Its name.
-    pub name: &'static str,
-    /// How much it matters where it matters most.
-    pub weight: FlagSeverity,
-    /// Of how many cases.
-    pub cases: usize,
-    /// What it means for their numbers.
-    pub meaning: &'static str,
-    /// What to do about it.
-    pub advice: String,
 }
 
 /// The ratio by round of the pair that is pinned, else of the first open one, else of the first.
@@ -321,14 +310,20 @@ impl CompareState {
         self.after = self.after.filter(|pick| self.is_chosen && exists(pick));
         self.is_chosen = self.before.is_some() || self.after.is_some();
         (self.before, self.after) = match (self.before, self.after) {
-            (None, None) => default_sides(open),
+            (None, None) => {
+                let of_run = self.last_run.and_then(|run| sides_within(open.get(run)?));
+                of_run.map_or_else(
+                    || default_sides(open),
+                    |(before, after)| (Some(before), Some(after)),
+                )
+            }
             (None, Some(after)) => (counterpart(open, after, false), Some(after)),
             (Some(before), None) => (Some(before), counterpart(open, before, true)),
             both => both,
         };
         let sides = self.before.zip(self.after);
         self.found.keep_if(|of| Some(*of) == sides);
-        self.drop_missing_profiles();
+        self.drop_other_profiles(open);
     }
 
     /// The sides that ought to be compared and are not yet.
@@ -352,6 +347,7 @@ impl CompareState {
         if let Some(other) = other {
             other.whole = pick.whole;
             if pick.whole {
+                other.profile = None;
                 other.point = None;
                 let elsewhere = open
                     .iter()
@@ -365,23 +361,6 @@ impl CompareState {
             }
         }
     }
-}
-
-/// The flags of both sides' cases.
-fn raised_flags(pairs: &[CasePair]) -> Vec<RaisedFlag> {
-    let rows = pairs.iter().flat_map(|pair| [&pair.before, &pair.after]);
-    let flags = remarks::flagged_cases(rows).into_iter();
-    let mut raised: Vec<RaisedFlag> = flags
-        .map(|flag| RaisedFlag {
-            name: flag.name,
-            weight: flag.weight,
-            cases: flag.cases.len(),
-            meaning: flag.meaning(),
-            advice: flag.advice.to_owned(),
-        })
-        .collect();
-    raised.sort_by_key(|flag| std::cmp::Reverse(flag.weight));
-    raised
 }
 
 /// What a session is called where all its setups stand together.
@@ -437,12 +416,8 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
             Some(same_setup_in(first, 0, last)),
         );
     }
-    if let Some(one) = opened.find(has_several) {
-        let last = one.session.plan.setups.len() - 1;
-        return (
-            Some(SideChoice::of_setup(one.id, 0)),
-            Some(SideChoice::of_setup(one.id, last)),
-        );
+    if let Some((before, after)) = opened.find(has_several).and_then(sides_within) {
+        return (Some(before), Some(after));
     }
     let ends = measured.first().zip(measured.last());
     let before = ends.map(|(first, _)| SideChoice::of_setup(first.id, 0));
@@ -461,6 +436,16 @@ fn default_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoice>
         },
         both => both,
     }
+}
+
+/// The first and the last setup of a session that was measured.
+fn sides_within(open: &OpenSession) -> Option<(SideChoice, SideChoice)> {
+    let last = open.session.plan.setups.len().checked_sub(1);
+    let last = last.filter(|last| *last > 0 && is_measured(open))?;
+    Some((
+        SideChoice::of_setup(open.id, 0),
+        SideChoice::of_setup(open.id, last),
+    ))
 }
 
 /// The first and the last curve of a session that publishes some.
@@ -482,7 +467,7 @@ fn published_sides(open: &OpenSessions) -> (Option<SideChoice>, Option<SideChoic
 /// there is one; another setup of its own session where that is alone; else what another session publishes.
 fn counterpart(open: &OpenSessions, chosen: SideChoice, is_latest: bool) -> Option<SideChoice> {
     if chosen.profile.is_some() {
-        return profiles::another(open, chosen);
+        return profiles::other_profile(open, chosen);
     }
     let own = open.get(chosen.session)?;
     let mut others = by_time(open);

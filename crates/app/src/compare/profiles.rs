@@ -32,6 +32,7 @@ impl SideChoice {
         let session = self.session;
         match self.profile {
             Some(profile) => Some(ProfileRef { session, profile }),
+            None if self.whole => None,
             None => profile_of(open.get(session)?, self.setup, self.point),
         }
     }
@@ -80,7 +81,7 @@ pub(super) fn first_and_last(open: &OpenSessions) -> (Option<SideChoice>, Option
 }
 
 /// Another profile than the one that was chosen, of another session where there is one.
-pub(super) fn another(open: &OpenSessions, chosen: SideChoice) -> Option<SideChoice> {
+pub(super) fn other_profile(open: &OpenSessions, chosen: SideChoice) -> Option<SideChoice> {
     let chosen = chosen.profile_in(open)?;
     let known = kernels::profile_refs(open);
     let elsewhere = known.iter().find(|pick| pick.session != chosen.session);
@@ -101,10 +102,12 @@ impl CompareState {
         Some([before.profile_in(open)?, after.profile_in(open)?])
     }
 
-    pub(super) fn drop_missing_profiles(&mut self) {
-        if !self.compares_profiles() {
-            self.profiles.forget();
-        }
+    /// Drops what was found of other profiles than those of the sides.
+    pub(super) fn drop_other_profiles(&mut self, open: &OpenSessions) {
+        let sides = self.profile_sides(open);
+        let sides = sides.filter(|_| self.compares_profiles());
+        self.profiles
+            .keep_if(|(wanted, _)| sides == wanted.before.map(|before| [before, wanted.after]));
     }
 
     /// The profiles that ought to be compared and are not yet. `rules` counts the changes of the categories' rules.

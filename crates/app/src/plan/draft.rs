@@ -311,7 +311,7 @@ impl Draft {
             preset: self.preset,
             rounds,
             load,
-            keeping: self.keeping,
+            keeping: self.keeping_now(),
             seed: self.seed,
             energy: self.energy,
             judging: self.judging(),
@@ -325,9 +325,19 @@ impl Draft {
     /// The number of machines that its setups ask for.
     pub fn machine_count(&self) -> usize {
         let setups = self.setups.iter();
-        let setups = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
-        let machines = setups.map(|setup| setup.machine_asked_for().map(ToOwned::to_owned));
-        machines.collect::<BTreeSet<_>>().len()
+        let setups: Vec<Setup> = setups.filter_map(|setup| setup.spec.parse().ok()).collect();
+        let machines: BTreeSet<_> = setups.iter().map(Setup::machine_options).collect();
+        machines.len()
+    }
+
+    /// How workers are kept: of machines at the same time all that its setups ask for now.
+    fn keeping_now(&self) -> WorkerLifetime {
+        match self.keeping {
+            WorkerLifetime::MachinesAtOnce(_) => {
+                WorkerLifetime::MachinesAtOnce(self.machine_count().max(2) as u32)
+            }
+            kept => kept,
+        }
     }
 
     /// Whether its machines are measured at the same time.

@@ -6,6 +6,7 @@ use powerband_core::domain::point::BATCH;
 use powerband_core::domain::setup::{Setup, TASK_KEY};
 use powerband_core::domain::sizes;
 use powerband_onnx::batch_axis::BatchAxes;
+use powerband_planning::lengths::{NEW, PROMPT, USUAL_NEW, USUAL_PROMPT};
 
 /// Sizes that a click adds or takes out: of the batch, of most dimensions, and of those that count what is there
 /// already.
@@ -25,6 +26,24 @@ pub struct SweptDim {
     pub sizes: Vec<usize>,
     /// The sizes that are offered.
     pub offered: &'static [usize],
+    /// The size that is measured where the plan has none.
+    pub usual: Option<usize>,
+}
+
+impl SweptDim {
+    /// What people call it; the sweep has its name.
+    pub fn title(&self) -> String {
+        match self.name.as_str() {
+            PROMPT => "Tokens of the prompt (prompt)".to_owned(),
+            NEW => "New tokens (new)".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    /// Whether a size is measured: the plan has it, or it has none and this is the usual one.
+    pub fn measures(&self, size: usize) -> bool {
+        self.sizes.contains(&size) || (self.sizes.is_empty() && self.usual == Some(size))
+    }
 }
 
 impl Planner {
@@ -34,6 +53,7 @@ impl Planner {
             name: BATCH.to_owned(),
             sizes: sizes_of(&self.draft, BATCH),
             offered: &BATCHES,
+            usual: None,
         }
     }
 
@@ -79,7 +99,7 @@ impl Planner {
         let setups = self.draft.setups.iter();
         let specs = setups.filter_map(|setup| setup.spec.parse::<Setup>().ok());
         if specs.into_iter().any(|setup| setup.is_generate_task()) {
-            names.extend(["prompt", "new"].map(str::to_owned));
+            names.extend([PROMPT, NEW].map(str::to_owned));
         } else if let ModelFacts::Known(summary) = &self.facts {
             names.extend(open_dimensions(&summary.inputs));
         }
@@ -89,6 +109,11 @@ impl Planner {
         for name in names {
             if name != BATCH && known.iter().all(|one| one.name != name) {
                 known.push(SweptDim {
+                    usual: match name.as_str() {
+                        PROMPT => Some(USUAL_PROMPT),
+                        NEW => Some(USUAL_NEW),
+                        _ => None,
+                    },
                     sizes: sizes_of(&self.draft, &name),
                     offered: if name.contains("past") {
                         &SIZES_FROM_ZERO

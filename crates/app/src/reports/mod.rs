@@ -11,11 +11,11 @@ use crate::sessions::SessionId;
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportTarget {
-    /// To the file that the user is asked for.
+    /// The file that the user is asked for.
     Ask,
-    /// To a file.
+    /// This file.
     File(PathBuf),
-    /// To where the desktop shows pages, to be looked at.
+    /// Into the cache, and opened by the desktop's browser.
     Preview,
 }
 

@@ -13,7 +13,7 @@ mod table;
 mod update;
 mod work;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 pub use self::log::LogLine;
@@ -95,6 +95,8 @@ pub struct LiveRun {
     pub(crate) colours: Vec<usize>,
     /// Activity outside rounds: comparing outputs, profiling.
     pub aside: Option<String>,
+    /// Cases that are visited now, by setup, where machines are measured at the same time.
+    visited_at_once: BTreeMap<usize, CaseKey>,
     /// Setups whose node is waited for in a scheduler's queue.
     queued: Vec<usize>,
     /// The places of the cases that the table lists.
@@ -127,6 +129,7 @@ impl LiveRun {
             taken_back: Vec::new(),
             follows: true,
             filter: CaseFilter::All,
+            visited_at_once: BTreeMap::new(),
             queued: Vec::new(),
             listed: Vec::new(),
             doing: None,
@@ -325,6 +328,7 @@ impl LiveRun {
             self.doing = Some(step.doing);
         }
         self.follow_queue(event);
+        self.follow_visits_at_once(event);
         match event {
             RunEvent::CaseEnded { case, .. }
                 if self
@@ -339,6 +343,22 @@ impl LiveRun {
             RunEvent::Resumed if self.stage == Stage::Paused => self.stage = Stage::Measuring,
             RunEvent::Turned { .. } if self.aside.is_some() => self.current = None,
             RunEvent::Ended { .. } => self.current = None,
+            _ => {}
+        }
+    }
+
+    fn follow_visits_at_once(&mut self, event: &RunEvent) {
+        let plan = self.session.as_ref().map(|session| &session.plan);
+        if plan.is_none_or(|plan| plan.machines_at_once().is_none()) {
+            return;
+        }
+        match event {
+            RunEvent::VisitBegan { case, .. } => {
+                self.visited_at_once.insert(case.setup, *case);
+            }
+            RunEvent::RoundFinished { case, .. } | RunEvent::CaseEnded { case, .. } => {
+                self.visited_at_once.remove(&case.setup);
+            }
             _ => {}
         }
     }

@@ -108,7 +108,8 @@ impl LiveRun {
             Some(RunStepKind::Activity(Activity::OpeningSmaller { case })) => Some(case),
             _ => None,
         };
-        self.current_case() == Some(case) || opened_first == Some(case)
+        let visited = self.visited_at_once.get(&case.setup);
+        [self.current_case(), opened_first, visited.copied()].contains(&Some(case))
     }
 
     /// Whether a case was left out and is not taken back.
@@ -146,6 +147,8 @@ impl LiveRun {
             }
             Outcome::Pending if self.is_active(key) => match (&self.stage, &self.doing) {
                 (Stage::Paused, _) => ("paused", Tone::Open),
+                // What is said of the run is of the machine that was heard of last.
+                _ if !self.visited_at_once.is_empty() => ("measuring", Tone::Open),
                 (_, Some(doing)) => (doing_words(doing), Tone::Open),
                 (_, None) => ("measuring", Tone::Open),
             },

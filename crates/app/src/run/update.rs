@@ -432,9 +432,8 @@ impl App {
             stamp,
             ..OpenSession::unsaved(id, over.session, over.findings)
         });
-        let open = self.shared.sessions.get(id);
-        let has_several = open.is_some_and(|open| open.session.plan.setups.len() > 1);
-        if is_compared || (has_several && !self.compare.sides.is_chosen) {
+        self.compare.sides.last_run = Some(id);
+        if is_compared {
             self.compare.sides.choose_pair(id);
         }
         self.sessions_changed();

@@ -64,8 +64,13 @@ fn divided(app: &App) -> impl Iterator<Item = Offered> {
     let others = Screen::ALL
         .into_iter()
         .filter(|other| !app.shared.shows(*other));
-    others.flat_map(|screen| {
-        [Pane::Right, Pane::Below].map(|pane| {
+    let panes = [Pane::Right, Pane::Below].into_iter();
+    let panes: Vec<Pane> = panes
+        .filter(|pane| app.shared.has_room_for(*pane))
+        .collect();
+    others.flat_map(move |screen| {
+        let panes = panes.clone().into_iter();
+        panes.map(move |pane| {
             let title = format!("Show {} {}", screen.title(), pane.place());
             anywhere(title, Action::Shell(Shell::Pane(pane, Some(screen))))
         })

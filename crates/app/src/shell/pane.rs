@@ -3,11 +3,11 @@
 /// A place for a screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pane {
-    /// The one that is always there.
+    /// The pane that is always there.
     Main,
-    /// At its right.
+    /// The pane at the right of the main one.
     Right,
-    /// Below both.
+    /// The pane below the others.
     Below,
 }
 

@@ -1,6 +1,6 @@
 //! A plan: what is to be measured and how carefully. Saved in the session, so that a run can be repeated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -367,6 +367,20 @@ impl Plan {
             batch_axis: self.batch_axis.clone(),
             dims: self.dims.clone(),
             fills: self.inputs.clone(),
+        }
+    }
+
+    /// The number of machines that its setups ask for.
+    pub fn machine_count(&self) -> usize {
+        let machines: BTreeSet<_> = self.setups.iter().map(Setup::machine_options).collect();
+        machines.len()
+    }
+
+    /// Up to how many of its machines are measured at the same time, where that is more than one.
+    pub fn machines_at_once(&self) -> Option<u32> {
+        match self.keeping {
+            WorkerLifetime::MachinesAtOnce(machines) if self.machine_count() > 1 => Some(machines),
+            _ => None,
         }
     }
 

@@ -80,6 +80,11 @@ pub enum SetupError {
     OpenQuote(String),
 }
 
+/// Whether an option says on which machine a setup runs.
+fn is_of_machine(key: &str) -> bool {
+    [WHERE_KEY, VIA_KEY, PROGRAM_KEY].contains(&key) || key.starts_with(SLURM_KEYS)
+}
+
 impl Setup {
     /// Whether its runs are requests to a language model.
     pub fn is_generate_task(&self) -> bool {
@@ -102,11 +107,16 @@ impl Setup {
     /// The same without what says on which machine it runs: equal for one setup on several machines.
     #[must_use]
     pub fn without_machine(mut self) -> Self {
-        self.options.retain(|key, _| {
-            ![WHERE_KEY, VIA_KEY, PROGRAM_KEY].contains(&key.as_str())
-                && !key.starts_with(SLURM_KEYS)
-        });
+        self.options.retain(|key, _| !is_of_machine(key));
         self
+    }
+
+    /// The options that say on which machine it runs; equal for setups that share one, or a node of a scheduler.
+    pub fn machine_options(&self) -> Vec<(&str, &str)> {
+        let options = self.options.iter();
+        let own = options.filter(|(key, value)| is_of_machine(key) && value.as_str() != HERE);
+        own.map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect()
     }
 
     /// The machine that it asks for, as `where=` or `via=` spells it; nothing for this one.

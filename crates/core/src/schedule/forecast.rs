@@ -61,9 +61,9 @@ impl<'a> RemainingRounds<'a> {
     fn by_machine(&self) -> Vec<Self> {
         let place = |case: &CaseKey| {
             let setup = self.plan.setups.get(case.setup);
-            setup.and_then(Setup::machine_asked_for)
+            setup.map(Setup::machine_options).unwrap_or_default()
         };
-        let mut places: Vec<Option<&str>> = Vec::new();
+        let mut places: Vec<Vec<(&str, &str)>> = Vec::new();
         for own in self.left.keys().map(place) {
             if !places.contains(&own) {
                 places.push(own);
@@ -116,8 +116,8 @@ impl Forecast {
 /// Simulates a run with given durations.
 pub fn forecast(ahead: &RemainingRounds<'_>, durations: &Durations) -> Forecast {
     let machines = ahead.by_machine();
-    match ahead.plan.keeping {
-        WorkerLifetime::MachinesAtOnce(at_once) if machines.len() > 1 => {
+    match ahead.plan.machines_at_once() {
+        Some(at_once) if machines.len() > 1 => {
             let of_machines = machines.iter().map(|own| forecast_in_turns(own, durations));
             at_the_same_time(of_machines, at_once as usize)
         }
@@ -207,7 +207,12 @@ impl<'a> ForecastRun<'a> {
         let now_ns = ahead.since_ns.values().copied().max().unwrap_or_default();
         let since = ahead.since_ns.iter();
         let known: BTreeSet<CaseKey> = ahead.since_ns.keys().copied().collect();
-        let n_setups = plan.setups.len();
+        let own: BTreeSet<usize> = ahead.left.keys().map(|case| case.setup).collect();
+        // Setups of other machines take no turns with these.
+        let n_setups = match plan.machines_at_once() {
+            Some(_) => own.len(),
+            None => plan.setups.len(),
+        };
         let mut play = Self {
             ahead,
             durations,

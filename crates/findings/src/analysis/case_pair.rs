@@ -20,7 +20,7 @@ use powerband_core::stats::summary::mean;
 /// onto it.
 const DIGITS_OF_ENDS: usize = 4;
 /// How a speed-up comes about, where it stands beside two medians.
-pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios (once rounds were added, without a seventh of the starts at either end), paired where the two were interleaved. It may differ from the quotient of the two medians.";
+pub const OVER_ROUNDS: &str = "Speed-up: the geometric mean of the rounds' ratios (once rounds were added, the fastest and the slowest seventh of the starts are left out), paired where the two were interleaved. It may differ from the quotient of the two medians.";
 
 /// The speed-up of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

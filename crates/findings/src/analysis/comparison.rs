@@ -266,25 +266,27 @@ impl Comparison {
         each.collect()
     }
 
-    /// Why verdicts are inconclusive or need care, each reason once; where there are several, with the point of its
-    /// first pair.
+    /// Why verdicts are inconclusive or need care, each reason once; where there are several, with its first
+    /// point and the number of others.
     pub fn reasons(&self) -> Vec<String> {
-        let mut reasons: Vec<(Point, &str)> = Vec::new();
+        let mut reasons: Vec<(Point, u64, &str)> = Vec::new();
         for pair in &self.pairs {
-            let reason = pair.verdict.reason.as_deref();
-            let is_new = |reason: &&str| reasons.iter().all(|(_, known)| known != reason);
-            if let Some(reason) = reason.filter(is_new) {
-                reasons.push((pair.before_point, reason));
+            let Some(reason) = pair.verdict.reason.as_deref() else {
+                continue;
+            };
+            match reasons.iter_mut().find(|(_, _, known)| *known == reason) {
+                Some((_, others, _)) => *others += 1,
+                None => reasons.push((pair.before_point, 0, reason)),
             }
         }
         let has_several = reasons.len() > 1;
-        let texts = reasons.into_iter().map(|(point, reason)| {
-            if has_several {
-                format!("{point}: {reason}")
-            } else {
-                reason.to_owned()
-            }
-        });
+        let texts = reasons
+            .into_iter()
+            .map(|(point, others, reason)| match others {
+                _ if !has_several => reason.to_owned(),
+                0 => format!("{point}: {reason}"),
+                others => format!("{point} and {} more: {reason}", humanize::count(others)),
+            });
         texts.collect()
     }
 

@@ -320,11 +320,11 @@ pub(crate) fn machine_conditions((session, setup): SessionSetup<'_>) -> Conditio
         ("Card settings", card_settings(session, setup)),
         ("Memory", (memory > 0).then(|| humanize::bytes(memory))),
         ("System", Some(environment.os.clone())),
-        ("Kernel", Some(environment.kernel.clone())),
+        ("Kernel of the system", Some(environment.kernel.clone())),
         ("Governor", cpu.governor.clone()),
         ("Boost", boost.map(str::to_owned)),
         (
-            "Load average before",
+            "Load average at the start",
             environment.load_before.map(|load| format!("{load:.2}")),
         ),
     ]

@@ -122,17 +122,17 @@ impl Headline {
                 format!("{before} before and {after} after, {per}.")
             }
             (Some([before, after]), None) => format!(
-                "{before} before and {after} after, of the whole profiles: a side does not say how many runs or steps it covers, so there is no ratio. Kernels takes that number."
+                "{before} before and {after} after, of the whole profiles: a side does not say how many runs or steps it covers, so there is no ratio. Show them in Kernels, where that number can be typed."
             ),
         };
         let times = times.filter(|_| found.is_per_run());
-        let count = |entries: &[KernelEntry]| humanize::pluralised(entries.len() as u64, "name");
+        let count = |entries: &[KernelEntry]| humanize::pluralised(entries.len() as u64, "kernel");
         let only_here = [("before", &found.removed), ("after", &found.added)];
         let only_here = only_here
             .into_iter()
             .filter(|(_, entries)| !entries.is_empty());
         let only_here =
-            only_here.map(|(side, entries)| format!("{} ran {side} only.", count(entries)));
+            only_here.map(|(side, entries)| format!("{} ran {side} alone.", count(entries)));
         let no_verdict =
             "Times of profiles, which slow a run down: compare measured sessions for a verdict.";
         let reasons = found

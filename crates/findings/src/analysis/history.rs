@@ -18,7 +18,7 @@ use powerband_core::stats::ratio;
 use std::sync::Arc;
 
 /// Conditions that are never the same twice.
-const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load average before"];
+const OF_THE_MOMENT: [&str; 2] = ["Measured", "Load average at the start"];
 
 /// The case in one session.
 #[derive(Clone, Debug, PartialEq)]

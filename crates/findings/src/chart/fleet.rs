@@ -87,7 +87,7 @@ fn failed(machine: &FleetMachine, x: f64) -> Option<Mark> {
     let reason = machine.row.outcome.sentence()?;
     Some(Mark::Failed {
         x,
-        series: SeriesId::ONLY,
+        series: SeriesId(0),
         colour: 0,
         reason: format!("{}: {reason}", machine.name),
     })

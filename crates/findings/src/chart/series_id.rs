@@ -5,6 +5,6 @@
 pub struct SeriesId(pub u64);
 
 impl SeriesId {
-    /// That of a chart with one series.
+    /// The series of a chart that has only one.
     pub const ONLY: Self = Self(0);
 }

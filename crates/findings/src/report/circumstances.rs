@@ -288,7 +288,7 @@ pub fn method(source: &ReportedSession<'_>) -> Vec<Block> {
 fn turns(plan: &Plan) -> String {
     let rounds = humanize::pluralised(u64::from(plan.measure.rounds), "round");
     let cases = plan.cases().len();
-    let turns = if let WorkerLifetime::MachinesAtOnce(machines) = plan.keeping {
+    let turns = if let Some(machines) = plan.machines_at_once() {
         &format!(
             ", on up to {machines} machines at the same time; cases of one machine alternated in an order shuffled anew each round"
         )
@@ -298,14 +298,14 @@ fn turns(plan: &Plan) -> String {
         ""
     };
     let workers = match plan.keeping {
-        WorkerLifetime::Together => {
+        WorkerLifetime::MachinesAtOnce(_) if plan.machines_at_once().is_some() => {
+            "Machines were measured at the same time; each setup had its own worker process, which slept while others of its machine were measured."
+        }
+        WorkerLifetime::Together | WorkerLifetime::MachinesAtOnce(_) => {
             "Each setup has its own worker process, which sleeps while others are measured."
         }
         WorkerLifetime::OneAtATime => {
             "One worker process was alive at a time: each was restarted for each of its rounds."
-        }
-        WorkerLifetime::MachinesAtOnce(_) => {
-            "Machines were measured at the same time; each setup had its own worker process, which slept while others of its machine were measured."
         }
     };
     let apart = plan.measure.gap_ns(plan.measure.rounds).map(|gap_ns| {

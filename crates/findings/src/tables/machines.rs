@@ -50,7 +50,7 @@ pub const COLUMNS: &[MachineColumn] = &[
         text_cell(line.environment.as_ref()?.cpu.governor.as_ref()?)
     })
     .why(why_unknown),
-    MachineColumn::number("load_before", "Load average before", "", |line| {
+    MachineColumn::number("load_before", "Load average at the start", "", |line| {
         let load = line.environment.as_ref()?.load_before?;
         Some(Cell::shown(format!("{load:.2}"), load))
     })

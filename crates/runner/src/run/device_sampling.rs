@@ -128,8 +128,8 @@ impl ActiveRun<'_, '_> {
         };
         // That it ended may not have been noticed yet.
         self.pass_on_all_events();
-        let rate_hz = if let Some(whole) = &self.whole {
-            whole.restart_rate(&name)
+        let rate_hz = if let Some(link) = &self.run_link {
+            link.restart_rate(&name)
         } else {
             let watcher = self.watcher.as_ref();
             watcher.and_then(|watcher| watcher.restart_rate(&name))
@@ -148,8 +148,8 @@ impl ActiveRun<'_, '_> {
                 None
             }
         };
-        match &self.whole {
-            Some(whole) => whole.reads_again(name, sampler),
+        match &self.run_link {
+            Some(link) => link.reads_again(name, sampler),
             None => self.take_sampler(&name, sampler),
         }
     }

@@ -21,7 +21,7 @@ use powerband_worker::supervisor::{self, WorkerError};
 use powerband_worker::worker_group::WorkerGroup;
 
 /// News of machines that are connected to that wait to be told, before a connection waits for it.
-const NEWS: usize = 256;
+const MOST_MESSAGES: usize = 256;
 /// Progress is told in so many steps, and not more often.
 const STEPS: u64 = 20;
 
@@ -58,7 +58,7 @@ impl ActiveRun<'_, '_> {
     ) -> Vec<Result<Reached, RemoteError>> {
         let program = self.request.program.clone();
         let stop = self.stop.clone();
-        let (news, told) = mpsc::sync_channel(NEWS);
+        let (news, told) = mpsc::sync_channel(MOST_MESSAGES);
         thread::scope(|scope| {
             let mut reaching = Vec::new();
             for (place, (_, (machine, setups))) in machines.iter().enumerate() {

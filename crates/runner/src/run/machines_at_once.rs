@@ -22,46 +22,50 @@ use powerband_worker::remote::serve;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// News that wait for the run before a part waits for it; no part has that many in a round.
-const NEWS: usize = 4096;
+const MOST_MESSAGES: usize = 4096;
 
 /// The way from a part to its run.
 #[derive(Debug)]
-pub(super) struct WholeRun {
-    news: SyncSender<PartNews>,
+pub(super) struct RunLink {
+    news: SyncSender<PartMessage>,
     /// The number of setups of the part.
     setups: usize,
 }
 
 /// What a part tells.
-enum PartNews {
+enum PartMessage {
+    /// A machine is turned to.
+    Begins,
+    /// A machine is done.
+    IsOver,
     /// Something happened.
     Event(TimedEvent),
     /// The processes that are measured on a machine, and those beside them.
     Workers(Option<String>, Vec<u32>),
     /// Whether the devices of a machine are to be read again, and how often a second.
-    IsReadAgain(String, SyncSender<Option<f64>>),
+    AskRestartRate(String, SyncSender<Option<f64>>),
     /// The devices of a machine are read again, or cannot be.
     Sampler(String, Option<RemoteSampler>),
 }
 
-impl WholeRun {
+impl RunLink {
     // A run that is gone needs to know nothing.
-    fn tell(&self, news: PartNews) {
+    fn tell(&self, news: PartMessage) {
         drop(self.news.send(news));
     }
 
     pub(super) fn workers_are(&self, machine: Option<String>, pids: Vec<u32>) {
-        self.tell(PartNews::Workers(machine, pids));
+        self.tell(PartMessage::Workers(machine, pids));
     }
 
     pub(super) fn reads_again(&self, machine: String, sampler: Option<RemoteSampler>) {
-        self.tell(PartNews::Sampler(machine, sampler));
+        self.tell(PartMessage::Sampler(machine, sampler));
     }
 
     /// Readings a second that a machine's devices are to be read at again, because reading them ended.
     pub(super) fn restart_rate(&self, machine: &str) -> Option<f64> {
         let (sender, answer) = mpsc::sync_channel(1);
-        self.tell(PartNews::IsReadAgain(machine.to_owned(), sender));
+        self.tell(PartMessage::AskRestartRate(machine.to_owned(), sender));
         answer.recv().ok().flatten()
     }
 }
@@ -121,7 +125,7 @@ impl ActiveRun<'_, '_> {
     /// How many setups take turns with each other.
     pub(super) fn setups_in_turns(&self) -> usize {
         let all = self.request.beginning.plan.setups.len();
-        self.whole.as_ref().map_or(all, |whole| whole.setups)
+        self.run_link.as_ref().map_or(all, |link| link.setups)
     }
 
     /// The setups that have something to measure by the machine that they run on. Containers of one machine, and
@@ -130,7 +134,7 @@ impl ActiveRun<'_, '_> {
         let cases = self.session.cases.iter();
         let open = cases.filter(|case| !case.outcome.is_final());
         let open: BTreeSet<usize> = open.map(|case| case.setup).collect();
-        let here = serve::boot();
+        let here = machine_of_boot(&serve::boot()).to_owned();
         let mut machines: BTreeMap<String, MachineSetups> = BTreeMap::new();
         for setup in open {
             let way = self.way_of(setup);
@@ -139,8 +143,8 @@ impl ActiveRun<'_, '_> {
                 (None, _) => here.clone(),
                 (Some(way), None) => way.clone(),
                 (Some(way), Some(reached)) => {
-                    let boot = &reached.described().boot;
-                    if boot.is_empty() { way } else { boot }.clone()
+                    let machine = machine_of_boot(&reached.described().boot);
+                    if machine.is_empty() { way } else { machine }.to_owned()
                 }
             };
             machines.entry(place).or_default().setups.insert(setup);
@@ -161,7 +165,7 @@ impl ActiveRun<'_, '_> {
         let threads = at_once.min(machines.len());
         let waiting = Mutex::new(VecDeque::from(machines));
         let ends: Mutex<Vec<PartEnd>> = Mutex::default();
-        let (news, told) = mpsc::sync_channel(NEWS);
+        let (news, told) = mpsc::sync_channel(MOST_MESSAGES);
         // Parts share what was known when they began; the session itself goes on here.
         let session = self.session.clone();
         let start = PartStart {
@@ -177,9 +181,11 @@ impl ActiveRun<'_, '_> {
                 let (news, start, waiting, ends) = (news.clone(), &start, &waiting, &ends);
                 scope.spawn(move || {
                     while !control.is_cancelled()
-                        && let Some(machine) = taken(waiting)
+                        && let Some(machine) = next_machine(waiting)
                     {
+                        drop(news.send(PartMessage::Begins));
                         let end = start.measure(machine, &news);
+                        drop(news.send(PartMessage::IsOver));
                         ends.lock()
                             .unwrap_or_else(PoisonError::into_inner)
                             .push(end);
@@ -187,10 +193,10 @@ impl ActiveRun<'_, '_> {
                 });
             }
             drop(news);
-            let mut resting = 0;
+            let mut parts = PartCounts::default();
             loop {
                 match told.recv_timeout(LOOK) {
-                    Ok(news) => self.take_news(news, &mut resting),
+                    Ok(news) => self.take_news(news, &mut parts),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
@@ -211,50 +217,65 @@ impl ActiveRun<'_, '_> {
         }
     }
 
-    /// Takes in what a part tells; a rest begins with the first part that rests, and ends with the last.
-    fn take_news(&mut self, news: PartNews, resting: &mut usize) {
+    /// Takes in what a part tells. The run rests while all parts that go on rest.
+    fn take_news(&mut self, news: PartMessage, parts: &mut PartCounts) {
+        let rested = parts.all_rest();
         match news {
-            PartNews::Event(stamped) => {
-                let is_told = match stamped.event {
-                    RunEvent::Paused => {
-                        *resting += 1;
-                        *resting == 1
-                    }
-                    RunEvent::Resumed => {
-                        *resting -= 1;
-                        *resting == 0
-                    }
-                    _ => true,
-                };
-                if is_told {
-                    self.take_in(&stamped);
-                }
-            }
-            PartNews::Workers(machine, pids) => {
+            PartMessage::Begins => parts.active += 1,
+            PartMessage::IsOver => parts.active -= 1,
+            PartMessage::Event(stamped) => match stamped.event {
+                RunEvent::Paused => parts.resting += 1,
+                RunEvent::Resumed => parts.resting -= 1,
+                _ => self.take_in(&stamped),
+            },
+            PartMessage::Workers(machine, pids) => {
                 if let Some(watcher) = &mut self.watcher {
                     watcher.set_workers_of(machine.as_deref(), &pids);
                 }
             }
-            PartNews::IsReadAgain(machine, answer) => {
+            PartMessage::AskRestartRate(machine, answer) => {
                 // That reading ended may not have been noticed yet.
                 self.pass_on_all_events();
                 let watcher = self.watcher.as_ref();
                 let rate = watcher.and_then(|watcher| watcher.restart_rate(&machine));
                 answer.send(rate).unwrap_or_default();
             }
-            PartNews::Sampler(machine, sampler) => self.take_sampler(&machine, sampler),
+            PartMessage::Sampler(machine, sampler) => self.take_sampler(&machine, sampler),
+        }
+        match (rested, parts.all_rest()) {
+            (false, true) => self.tell(RunEvent::Paused),
+            (true, false) => self.tell(RunEvent::Resumed),
+            _ => {}
         }
     }
 }
 
-fn taken(waiting: &Mutex<VecDeque<MachineSetups>>) -> Option<MachineSetups> {
+/// How many parts go on, and how many of them rest.
+#[derive(Default)]
+struct PartCounts {
+    active: usize,
+    resting: usize,
+}
+
+impl PartCounts {
+    fn all_rest(&self) -> bool {
+        self.resting > 0 && self.resting == self.active
+    }
+}
+
+/// What tells a machine from every other one, without what tells its containers apart.
+fn machine_of_boot(boot: &str) -> &str {
+    boot.split(' ').next().unwrap_or_default()
+}
+
+fn next_machine(waiting: &Mutex<VecDeque<MachineSetups>>) -> Option<MachineSetups> {
     let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
     waiting.pop_front()
 }
 
 impl PartStart<'_> {
     /// Measures the setups of one machine, and ends their workers.
-    fn measure(&self, machine: MachineSetups, news: &SyncSender<PartNews>) -> PartEnd {
+    fn measure(&self, machine: MachineSetups, news: &SyncSender<PartMessage>) -> PartEnd {
         let MachineSetups { setups, reached } = machine;
         let mut session = self.session.clone();
         for case in &mut session.cases {
@@ -265,13 +286,13 @@ impl PartStart<'_> {
         }
         let control = self.control.for_setups(setups.clone());
         let mut observer = |stamped: &TimedEvent, _: &Session| {
-            drop(news.send(PartNews::Event(stamped.clone())));
+            drop(news.send(PartMessage::Event(stamped.clone())));
         };
         let request = self.request.for_parts();
         let times = (self.rounds, self.began_ns);
         let mut part = ActiveRun::new(request, session, times, &control, &mut observer);
         part.reached = reached;
-        part.whole = Some(WholeRun {
+        part.run_link = Some(RunLink {
             news: news.clone(),
             setups: setups.len(),
         });

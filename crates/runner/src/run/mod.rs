@@ -25,7 +25,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use machines_at_once::WholeRun;
+use machines_at_once::RunLink;
 use measured_round::AskedRound;
 
 use super::schedule;
@@ -230,7 +230,7 @@ struct ActiveRun<'a, 'o> {
     /// What was stopped during the last request, and for how long.
     stops: Stops,
     /// The run that this is a part of, where machines are measured at the same time.
-    whole: Option<WholeRun>,
+    run_link: Option<RunLink>,
 }
 
 impl<'a, 'o> ActiveRun<'a, 'o> {
@@ -272,7 +272,7 @@ impl<'a, 'o> ActiveRun<'a, 'o> {
             round_began_ns: Vec::new(),
             changed_models: BTreeSet::new(),
             stops: Stops::default(),
-            whole: None,
+            run_link: None,
         }
     }
 

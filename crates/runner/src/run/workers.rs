@@ -235,8 +235,8 @@ impl ActiveRun<'_, '_> {
         let beside = beside.flat_map(|(_, worker)| worker.pids_there());
         let pids: Vec<u32> = worker.pids_there().chain(beside).collect();
         let machine = name(setup).map(ToOwned::to_owned);
-        if let Some(whole) = &self.whole {
-            whole.workers_are(machine, pids);
+        if let Some(link) = &self.run_link {
+            link.workers_are(machine, pids);
         } else if let Some(watcher) = &mut self.watcher {
             watcher.set_workers(machine.as_deref(), &pids);
         }

@@ -80,7 +80,7 @@ fn card(ui: &mut Ui, width: f32, figure: &FigureCard, is_link: bool) -> bool {
             label::quiet_line(ui, &figure.below);
             false
         });
-        long_tip::text(response.response, &figure.help);
+        long_tip::on_hover(response.response, &figure.help);
         response.inner
     });
     shown.inner

@@ -103,7 +103,7 @@ fn show(
             let strip = Rect::from_min_size(line.min, vec2(2.0, line.height()));
             painter.rect_filled(strip.shrink2(vec2(0.0, 4.0)), 1.0, roles.accent);
         }
-        let response = long_tip::text(response, &target.tooltip);
+        let response = long_tip::on_hover(response, &target.tooltip);
         offer(&response, app, target.meaning.as_ref(), actions);
         if response.clicked() {
             changes.extend(target.meaning.map(SelectedRow::opened));

@@ -22,7 +22,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
     let check = plan.as_ref().and_then(|plan| app.plan_check(plan));
     for dimension in &dimensions {
         ui.add_space(space::SMALL);
-        label::caption(ui, &dimension.name);
+        label::caption(ui, &dimension.title());
         chips(ui, dimension, check, edits);
     }
     ui.add_space(space::TINY);
@@ -44,7 +44,7 @@ pub(super) fn chips(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = space::TINY;
         for &size in dimension.offered {
-            let is_on = dimension.sizes.contains(&size);
+            let is_on = dimension.measures(size);
             let roles = theme::roles(ui);
             let words = RichText::new(size.to_string()).font(theme::numbers(12.5));
             let words = words.color(if is_on { roles.accent } else { roles.quiet });
@@ -52,7 +52,8 @@ pub(super) fn chips(
             let refused = refused.filter(|_| !is_on).map(String::as_str);
             let chip = Button::new(words).min_size(vec2(44.0, 28.0));
             let response = tip::why_not(ui.add_enabled(refused.is_none(), chip), refused);
-            let doing = if is_on { "take out" } else { "add" };
+            let is_in_plan = dimension.sizes.contains(&size);
+            let doing = if is_in_plan { "take out" } else { "add" };
             let named = response.accessible_name(format!("{title} {size}, {doing}"));
             if named.clicked() {
                 edits.push(PlanEdit::ToggleSize(name.clone(), size));

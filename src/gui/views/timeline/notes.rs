@@ -89,7 +89,7 @@ fn line(ui: &mut Ui, place: usize, note: &Note, step: f64, changes: &mut Vec<Tim
                 let response = ui.add(button);
                 let name = format!("Go to note {number}: {}", note.text.trim());
                 let response = response.accessible_name(name);
-                if long_tip::text(response, &note.text).clicked() {
+                if long_tip::on_hover(response, &note.text).clicked() {
                     changes.push(Timeline::GoToNote(place));
                 }
             });

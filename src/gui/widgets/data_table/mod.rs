@@ -520,7 +520,7 @@ fn paint_cell(ui: &mut Ui, cell: &Cell, is_number: bool) {
         (response, format!("{full}\n{note}").trim().to_owned())
     };
     if !hover.is_empty() {
-        long_tip::text(response, &hover);
+        long_tip::on_hover(response, &hover);
     }
 }
 

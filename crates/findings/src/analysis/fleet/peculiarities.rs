@@ -98,7 +98,7 @@ fn conditions_of(run: &FleetRun<'_>) -> conditions::Conditions {
     }
     let setup = run.row.setup;
     let mut list = conditions::machine_conditions((run.session, setup));
-    list.retain(|(what, _)| *what != "Load average before");
+    list.retain(|(what, _)| *what != "Load average at the start");
     let report = run.session.reports.get(setup).and_then(Option::as_ref);
     let threads = report.and_then(|report| report.threads);
     let program = &run.session.environment_of(setup).program;

@@ -99,7 +99,11 @@ impl<'a> Pace<'a> {
         }
         let durations = self.durations(session);
         let total = forecast(&ahead, &durations).total_ns() as f64;
-        let done = visit.done_ns(&ahead, &durations, now_ns).min(total);
+        // Machines that are measured at once have a visit each: what is done of them is no part of one sum.
+        let done = match session.plan.machines_at_once() {
+            Some(_) => 0.0,
+            None => visit.done_ns(&ahead, &durations, now_ns).min(total),
+        };
         RemainingWork {
             ns: total - done,
             is_measured: visits.values().all(|visits| visits.left == 0),
