@@ -2,7 +2,7 @@
 //!
 //! Copies share one state: the run has one, the window or the command line the others. The run looks at it
 //! between visits; only leaving a case out and a cancelled token reach into a visit. Where machines are measured at the
-//! same time, each has a handle of its own, which hears of that machine's setups alone.
+//! same time, each has a handle of its own, which receives requests for that machine's setups only.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(200);
 pub struct Control {
     cancel: CancelToken,
     shared: Arc<Shared>,
-    /// The setups that this handle hears of; nothing for all of them.
+    /// The setups whose requests this handle receives; nothing for all of them.
     setups: Option<Arc<BTreeSet<usize>>>,
 }
 
@@ -38,7 +38,7 @@ struct ControlState {
     wanted_again: BTreeSet<CaseKey>,
     /// Setups whose rounds are all measured, so that no case of theirs is taken back any more; nothing for all of them.
     measured: Vec<Option<Arc<BTreeSet<usize>>>>,
-    /// What goes on: one visit for each handle of a run.
+    /// The visits in progress: at most one for each handle of a run.
     visits: Vec<ActiveVisit>,
 }
 

@@ -172,9 +172,9 @@ fn machines_rest_and_leave_cases_out_at_the_same_time() {
     running.until("a round is over", is_round);
     control.pause();
     running.until("the run rests", |event| *event == RunEvent::Paused);
-    // Every machine rests by then: nothing is measured until it goes on.
+    // Every machine is paused by then, so no round ends before the run is resumed.
     control.resume();
-    running.until("the first thing is that it goes on", |event| {
+    running.until("it is resumed, before any round ends", |event| {
         assert!(!is_round(event), "{event:?}");
         *event == RunEvent::Resumed
     });
@@ -198,7 +198,7 @@ fn machines_rest_and_leave_cases_out_at_the_same_time() {
     assert_eq!(
         events.iter().filter(is_pause).count(),
         0,
-        "each is told once"
+        "one pause and its end are reported"
     );
     let outcome = |case| session.case(case).map(|case| case.outcome.clone());
     assert_eq!(outcome(left_out[0]), Some(Outcome::Cancelled));

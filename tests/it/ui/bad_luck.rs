@@ -364,7 +364,7 @@ fn what_could_not_run_is_told_apart_from_what_was_measured() {
     desk.step_until("the run is saved", PATIENCE, is_saved);
     desk.hear("Made up is done: 2 of 4 cases measured, 2 could not run");
     desk.see("2 of 4 cases measured, 2 could not run, saved to");
-    // The setups of a run are compared with each other where nobody chose a side.
+    // No side was chosen, so Compare shows the setups of the run.
     let sides = &desk.app().compare.sides;
     let run = desk.app().bench.run.as_ref().and_then(|run| run.became);
     let of_run =

@@ -96,7 +96,7 @@ fn a_report_of_a_profile_begins_with_the_panes_that_are_shown() {
         place("## Key findings"),
     ];
     assert!(panes.is_sorted(), "{panes:?}: {text}");
-    // What is only looked at lies where nothing is missed.
+    // A preview is written into the cache.
     let subject = desk.app().reported_subject(Screen::Kernels);
     let subject = subject.expect("a profile of a session");
     desk.act(Action::Report(subject, ReportTarget::Preview));

@@ -147,7 +147,7 @@ impl LiveRun {
             }
             Outcome::Pending if self.is_active(key) => match (&self.stage, &self.doing) {
                 (Stage::Paused, _) => ("paused", Tone::Open),
-                // What is said of the run is of the machine that was heard of last.
+                // The run's current step is that of the machine that reported last.
                 _ if !self.visited_at_once.is_empty() => ("measuring", Tone::Open),
                 (_, Some(doing)) => (doing_words(doing), Tone::Open),
                 (_, None) => ("measuring", Tone::Open),

@@ -12,13 +12,12 @@ use super::{ActiveRun, PreparedRun, Rounds};
 use powerband_core::control::Control;
 use powerband_core::domain::event::{RunEvent, TimedEvent};
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::session::Session;
 use powerband_worker::remote::reached::Reached;
 use powerband_worker::remote::sampling::RemoteSampler;
 use powerband_worker::remote::serve;
 
-/// How often the devices are looked at while nothing is told.
+/// How often device readings are fetched while no machine reports anything.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// News that wait for the run before a part waits for it; no part has that many in a round.
@@ -98,7 +97,7 @@ struct PartStart<'a> {
 
 impl ActiveRun<'_, '_> {
     /// Measures the rounds: on one machine after the other in turns, or on several at the same time where the plan says
-    /// so and no comparison is looked at meanwhile.
+    /// so and its rounds are planned (a gate adds rounds until a comparison is settled).
     pub(super) fn measure_rounds_of_machines(&mut self) {
         let at_once = self.machines_at_once();
         if at_once < 2 || self.request.settling.is_some() {
@@ -116,10 +115,8 @@ impl ActiveRun<'_, '_> {
 
     /// Up to how many machines are reached and measured at the same time.
     pub(super) fn machines_at_once(&self) -> usize {
-        match self.request.beginning.plan.keeping {
-            WorkerLifetime::MachinesAtOnce(machines) => machines as usize,
-            WorkerLifetime::Together | WorkerLifetime::OneAtATime => 1,
-        }
+        let machines = self.request.beginning.plan.machines_at_once();
+        machines.map_or(1, |machines| machines as usize)
     }
 
     /// How many setups take turns with each other.
@@ -166,7 +163,7 @@ impl ActiveRun<'_, '_> {
         let waiting = Mutex::new(VecDeque::from(machines));
         let ends: Mutex<Vec<PartEnd>> = Mutex::default();
         let (news, told) = mpsc::sync_channel(MOST_MESSAGES);
-        // Parts share what was known when they began; the session itself goes on here.
+        // Each part begins with a copy of the session as it is now; this one takes in the events of all.
         let session = self.session.clone();
         let start = PartStart {
             request: &self.request.for_parts(),
