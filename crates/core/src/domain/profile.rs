@@ -145,6 +145,10 @@ fn device_kind(name: &str) -> String {
     if name.ends_with(examination::PROVIDER_ENDING) {
         return examination::provider_name(name);
     }
+    // The only engine whose profiles name it in place of a device; it computes on the processor alone.
+    if name == "rten" {
+        return "CPU".to_owned();
+    }
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let kind = KINDS.into_iter().find(|kind| words.contains(kind));
     kind.unwrap_or("GPU").to_owned()
@@ -262,6 +266,7 @@ mod tests {
             };
             profile.device_kind()
         };
+        assert_eq!(kind(&["rten"]), "CPU");
         assert_eq!(kind(&["CPUExecutionProvider"]), "CPU");
         assert_eq!(kind(&["GPU 0", "worker1 GPU 1"]), "GPU");
         assert_eq!(kind(&["TPU 1 SparseCore 0"]), "TPU");
