@@ -28,6 +28,7 @@ use powerband_findings::export::{json, session_table};
 use powerband_import as import;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
+use powerband_onnx::network;
 use powerband_store as store;
 use powerband_store::session_file;
 
@@ -148,6 +149,14 @@ fn chart(
     material.options.limit_ns = args.limit;
     material.setup = setup(args, session)?;
     material.profile = profile_place(args)?;
+    let graph = match figure.name {
+        "network" => Some(
+            network::of_profile(session, material.profile, &context.paths.cache)
+                .map_err(|reason| anyhow!("network cannot be drawn: {reason}"))?,
+        ),
+        _ => None,
+    };
+    material.network = graph.as_ref();
     let trace = match figure.name {
         "timeline" => trace(args, session)?,
         _ => None,

@@ -2,22 +2,35 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use serde_json::json;
 
 use super::args::ModelArgs;
 use super::{Context, output};
+use powerband_core::base::atomic_file;
 use powerband_core::base::humanize::{self, UNKNOWN};
+use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::model::{ModelSummary, Port};
+use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
+use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
+use powerband_findings::chart::figure::Drawing;
+use powerband_findings::chart::network::{NetworkColouring, NetworkFigure};
+use powerband_findings::export::figure_file::{self, FileKind};
+use powerband_findings::export::style::{Preset, Style};
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
 use powerband_onnx::source::ModelFile;
-use powerband_onnx::{inspect, source};
+use powerband_onnx::{inspect, network, source};
 use powerband_runner::exporting;
 use powerband_runner::precision::{self, ConvertedModel};
 use powerband_runner::shape_trial;
+
+/// Pixels of a PNG for each of the picture's own.
+const PIXELS: f64 = 2.0;
 
 /// Prints it, or writes the network to a file.
 pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCode> {
@@ -58,6 +71,9 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
             humanize::bytes(written)
         ));
     }
+    if let Some(target) = &args.picture {
+        draw(&model, &sizes, args, target)?;
+    }
     if args.json {
         output::document(&json!({
             "name": summary.name,
@@ -80,6 +96,36 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws the graph of a model, with the modules open that fit on a page.
+fn draw(
+    model: &ModelFile,
+    sizes: &InputSizes,
+    args: &ModelArgs,
+    target: &Path,
+) -> anyhow::Result<()> {
+    let kind = FileKind::from_path(target).map_err(anyhow::Error::msg)?;
+    let graph = network::at_point(&model.proto, &model.name, Point::of_batch(1), sizes);
+    for note in &graph.notes {
+        output::note(note);
+    }
+    let timed = TimedNetwork::new(&graph, NodeTimes::default()).map_err(anyhow::Error::msg)?;
+    let picture = NetworkFigure::that_fits(
+        Arc::new(timed),
+        NetworkColouring::Category,
+        &Rules::default(),
+        false,
+    );
+    let drawing = Drawing::Network(Box::new(picture));
+    let style = Style::new(Preset::Screen, args.theme);
+    let about = model.path.display().to_string();
+    let bytes = figure_file::bytes(&drawing, &about, &style, PIXELS, kind);
+    let bytes = bytes.map_err(anyhow::Error::msg)?;
+    atomic_file::write_bytes(target, &bytes)
+        .with_context(|| format!("{} cannot be written", target.display()))?;
+    output::note(&format!("Saved to {}", target.display()));
+    Ok(())
 }
 
 /// Has another engine write its own network, and compares the two.

@@ -18,6 +18,7 @@ pub mod infer;
 pub mod input_values;
 pub mod inspect;
 mod known_sizes;
+pub mod network;
 pub mod ort_profile;
 pub mod outline;
 mod parameters;

@@ -7,6 +7,7 @@ mod gate;
 mod inputs;
 mod jobs;
 mod machines;
+mod model;
 mod out;
 mod point;
 mod repeat;
@@ -25,12 +26,12 @@ pub(crate) use gate::GateArgs;
 pub(crate) use inputs::InputArgs;
 pub(super) use jobs::{DetachArgs, JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
+pub(super) use model::ModelArgs;
 pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
 use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::{PresetName, Profiler};
 use powerband_devices::version;
-use powerband_onnx::rewrite::Precision;
 pub(super) use repeat::RepeatArgs;
 pub(super) use roofs::RoofsArgs;
 pub(crate) use turns::{TurnArgs, time};
@@ -503,40 +504,6 @@ pub(crate) struct CheckArgs {
     /// The sessions.
     #[arg(required = true, value_name = "SESSION")]
     pub sessions: Vec<PathBuf>,
-    /// Print one JSON document.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Arguments of `model`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ModelArgs {
-    /// A built-in network or an ONNX file.
-    pub model: String,
-    /// Write the network to a file.
-    #[arg(long, value_name = "FILE.onnx")]
-    pub write: Option<PathBuf>,
-    /// Have another engine write its own network of this name, with the same weights where they fit:
-    /// torch, or torch,module=nets:tiny. Needs --write.
-    #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch", "shapes", "inputs", "batch_axis", "calibration", "ranges", "keep_float"])]
-    pub export_from: Option<String>,
-    /// Precision: fp32, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
-    #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
-    pub precision: Precision,
-    /// With this batch size written into it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub fixed_batch: Option<u32>,
-    #[command(flatten)]
-    pub fed: InputArgs,
-    /// Inputs of your own to calibrate on: pictures, a CSV, .npy files, or a folder of .npz files.
-    #[arg(long, value_name = "PATH")]
-    pub calibration: Option<PathBuf>,
-    /// How ranges follow from the calibration: minmax, percentile, or percentile:99.9.
-    #[arg(long, value_name = "HOW", default_value = "minmax")]
-    pub ranges: String,
-    /// Operators or nodes that stay in floats.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub keep_float: Vec<String>,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

@@ -18,6 +18,7 @@ pub mod machine;
 pub mod measured;
 pub mod model;
 pub mod names;
+pub mod network;
 pub mod networks;
 pub mod outcome;
 pub mod plan;

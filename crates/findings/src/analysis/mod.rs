@@ -50,6 +50,7 @@ pub mod models;
 pub mod modes;
 pub mod movers;
 mod narrow_numbers;
+pub mod network;
 pub mod past_durations;
 pub mod peak;
 pub mod plan_estimate;

@@ -19,6 +19,7 @@ pub mod layout;
 pub mod limit;
 pub mod mark;
 pub mod memory;
+pub mod network;
 pub mod palette;
 pub mod ratios;
 pub mod roofline;

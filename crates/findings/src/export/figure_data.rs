@@ -4,16 +4,19 @@ use serde_json::{Map, Value, json};
 
 use super::csv::{CsvCell, CsvTable};
 use crate::analysis::limits::lines::{LineUnit, RoofLine};
+use crate::analysis::network::modules::ModuleKind;
 use crate::chart::axis::TimeUnit;
 use crate::chart::breakdown::{Bar, ChangeBar};
 use crate::chart::figure::Drawing;
 use crate::chart::heat_map::{Content, HeatMap};
 use crate::chart::lanes::Lanes;
+use crate::chart::network::NetworkFigure;
 use crate::chart::roofline::Roofline;
 use crate::chart::spec::{Axis, AxisScale, ChartPoint as Spot, ChartSpec, Mark};
 use crate::chart::timeline_figure::TimelineFigure;
 use crate::chart::treemap::{Region, Tile};
 use crate::chart::wall_time::{WallBar, WallBarPart};
+use powerband_core::domain::network::NodeKind;
 use powerband_core::domain::point::Point;
 
 /// Digits of a number: logarithms and back again leave noise in the last ones.
@@ -29,6 +32,7 @@ pub fn table(drawing: &Drawing) -> CsvTable {
         Drawing::Treemap(map) => of_regions(&map.regions),
         Drawing::HeatMap(map) => of_cells(map),
         Drawing::Timeline(traced) => of_timeline(traced),
+        Drawing::Network(picture) => of_network(picture),
         Drawing::Roofline(chart) => of_roofline(chart),
         Drawing::WallTime(bar) => of_wall_time(bar),
     }
@@ -72,6 +76,7 @@ pub fn document(drawing: &Drawing, about: &str) -> Value {
         | Drawing::Changes(_)
         | Drawing::Treemap(_)
         | Drawing::Timeline(_)
+        | Drawing::Network(_)
         | Drawing::WallTime(_) => rows(drawing),
     };
     if let (Some(whole), Value::Object(fields)) = (document.as_object_mut(), fields) {
@@ -318,6 +323,44 @@ fn of_wall_time(bar: &WallBar) -> CsvTable {
         ]
     };
     table.rows.extend(bar.parts.iter().map(row));
+    table
+}
+
+fn of_network(picture: &NetworkFigure) -> CsvTable {
+    let mut table = CsvTable::new(&[
+        "module", "name", "operator", "fate", "place", "share", "time_ns", "limit",
+    ]);
+    let network = &picture.network;
+    let row = |module: usize, name: &str, op: &str, fate: &str, time: Option<usize>| {
+        let time = time.and_then(|time| network.times.get(time));
+        let number = |number: Option<f64>| number.map_or(CsvCell::Empty, CsvCell::Number);
+        let bound = time.and_then(|time| time.bound.as_ref().ok());
+        vec![
+            CsvCell::text(network.tree.path(module)),
+            CsvCell::text(name),
+            CsvCell::text(op),
+            CsvCell::text(fate),
+            CsvCell::text(time.map_or("", |time| time.place.as_str())),
+            number(time.map(|time| time.share)),
+            number(time.map(|time| time.time_ns)),
+            CsvCell::text(bound.map_or("", |bound| bound.title())),
+        ]
+    };
+    for (place, module) in network.tree.modules.iter().enumerate() {
+        if let ModuleKind::Fused(time) = module.kind {
+            let op = &module.name;
+            let name = time.map_or(op, |time| &network.times[time].name);
+            table.rows.push(row(place, name, op, "fused", time));
+        }
+    }
+    for (place, shown) in network.nodes.iter().enumerate() {
+        let (module, node) = (network.tree.parent_of[place], &shown.node);
+        if node.kind == NodeKind::Operator {
+            let fate = shown.fate.title();
+            let row = row(module, &node.name, &node.op, fate, shown.time);
+            table.rows.push(row);
+        }
+    }
     table
 }
 

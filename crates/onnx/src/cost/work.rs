@@ -262,7 +262,7 @@ fn element(data_type: i32) -> Option<Element> {
 
 /// What each value consists of: as stated for inputs, constants and inner values, and otherwise followed through
 /// the operators.
-pub(super) fn elements(model: &ModelProto) -> BTreeMap<&str, Element> {
+pub(crate) fn elements(model: &ModelProto) -> BTreeMap<&str, Element> {
     let mut known = BTreeMap::new();
     let Some(graph) = &model.graph else {
         return known;

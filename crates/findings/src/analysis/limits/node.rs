@@ -1,6 +1,7 @@
 //! A node or kernel against its floor: the least time in which its work can be done.
 
 use powerband_core::base::humanize;
+use powerband_core::domain::examination::NodeRun;
 use powerband_core::domain::work::Work;
 use serde::Serialize;
 
@@ -98,6 +99,34 @@ pub struct NodeLimit {
     pub line: String,
     /// How the floor is computed.
     pub formula: String,
+}
+
+impl NodeLimit {
+    /// A node whose time is known, and nothing of what limits it.
+    pub(crate) fn without_profile(node: &NodeRun, total_ns: f64) -> Self {
+        let time_ns = node.time_ns as f64;
+        Self {
+            total: 0,
+            name: node.name.clone(),
+            short: node.name.clone(),
+            op: node.op.clone(),
+            place: node.provider.clone(),
+            calls: 1,
+            time_ns,
+            share: time_ns / total_ns,
+            work: None,
+            floor: None,
+            bound: Err("no profile was taken".to_owned()),
+            is_cached: false,
+            share_of_floor: None,
+            intensity: None,
+            achieved_per_s: None,
+            at_most_here: None,
+            at_most_overall: None,
+            line: String::new(),
+            formula: String::new(),
+        }
+    }
 }
 
 /// The lines that one node's work is measured against.

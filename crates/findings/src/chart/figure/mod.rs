@@ -9,6 +9,7 @@ use super::breakdown::{Bar, ChangeBar};
 use super::curves::CurveOptions;
 use super::heat_map::HeatMap;
 use super::lanes::Lanes;
+use super::network::NetworkFigure;
 use super::roofline::Roofline;
 use super::spec::ChartSpec;
 use super::timeline_figure::TimelineFigure;
@@ -21,6 +22,7 @@ use crate::analysis::dimensions;
 use crate::analysis::earlier_sessions::EarlierSessions;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::TimeRange;
+use powerband_core::domain::network::Network;
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
@@ -30,6 +32,7 @@ mod heat_maps;
 mod limits;
 mod machines;
 mod make;
+mod network;
 mod overlays;
 
 pub use limits::{bound_colour, roofline_chart, wall_bar};
@@ -52,6 +55,8 @@ pub enum Drawing {
     HeatMap(Box<HeatMap>),
     /// What ran where and when.
     Timeline(Box<TimelineFigure>),
+    /// The nodes of a network with their times.
+    Network(Box<NetworkFigure>),
     /// Nodes below the lines that limit them.
     Roofline(Box<Roofline>),
     /// The wall time of a run as one bar.
@@ -92,6 +97,7 @@ impl Drawing {
             Self::Treemap(map) => &map.title,
             Self::HeatMap(map) => &map.title,
             Self::Timeline(traced) => &traced.title,
+            Self::Network(picture) => &picture.title,
             Self::Roofline(chart) => &chart.title,
             Self::WallTime(bar) => &bar.title,
         }
@@ -106,6 +112,7 @@ impl Drawing {
             Self::Treemap(map) => map.regions.is_empty(),
             Self::HeatMap(map) => map.is_empty(),
             Self::Timeline(traced) => traced.is_empty(),
+            Self::Network(picture) => picture.is_empty(),
             Self::Roofline(chart) => chart.is_empty(),
             Self::WallTime(bar) => bar.is_empty(),
         }
@@ -171,6 +178,8 @@ pub struct FigureInputs<'a> {
     pub profile: usize,
     /// Which profile of the second session.
     pub profile_before: usize,
+    /// The graph of the network of that profile.
+    pub network: Option<&'a Network>,
     /// The loaded timeline of that profile.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
     /// The drawn range of the timeline; nothing for all of it.
@@ -196,6 +205,7 @@ impl<'a> FigureInputs<'a> {
             point: None,
             profile: 0,
             profile_before: 0,
+            network: None,
             trace: None,
             stretch: None,
             earlier: EarlierSessions::default(),
@@ -287,6 +297,7 @@ pub const ALL: &[FigureKind] = figures! {
     "memory-use", "Memory in use", make::memory_in_use, PROFILE, "memory in use while a profile was taken, device by device";
     "timeline", "Timeline", make::timeline, PROFILE, "what ran on each stream and thread over time, with device telemetry below";
     "roofline", "Roofline", limits::roofline, PROFILE, "nodes or kernels of a profile below the lines that limit them";
+    "network", "Network", network::network, PROFILE, "the nodes of the network in modules, with the time of each";
     "wall-time", "Wall time", limits::wall_time, PROFILE, "the wall time of a profiled run in parts that add up";
     "journey", "vs. previous", make::steps_vs_previous, WHOLE, "the gain of each optimisation step over the previous one";
     "journey-start", "vs. baseline", make::steps_vs_baseline, POINT, "the gain of each optimisation step over the baseline";

@@ -15,6 +15,7 @@ pub(crate) mod legend;
 mod letters;
 pub mod marks;
 mod names;
+pub mod network;
 mod notes;
 pub mod outline;
 pub mod roofline;

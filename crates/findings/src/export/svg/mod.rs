@@ -17,10 +17,12 @@ use crate::chart::lanes::Lanes;
 use crate::chart::layout::bars::{self, BarRow};
 use crate::chart::layout::lanes::{self, LanesStyle};
 use crate::chart::layout::legend::{self, LegendItem};
+use crate::chart::layout::network::shapes::{self as network, NetworkWindow};
 use crate::chart::layout::{
     Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor, cells, heat_map, roofline,
     timeline_figure, treemap, wall_time,
 };
+use crate::chart::network::NetworkFigure;
 use crate::chart::roofline::Roofline;
 use crate::chart::sketch::{Ink, SketchShape};
 
@@ -87,6 +89,7 @@ fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, drawing: &Drawing, area: 
         Drawing::Treemap(shown) => treemap::lay_out(&shown.regions, area, letters).items,
         Drawing::HeatMap(shown) => heat_map::lay_out(shown, area, letters).items,
         Drawing::Timeline(shown) => timeline_figure::lay_out(shown, area, letters),
+        Drawing::Network(shown) => network_below_legend(shown, area, letters),
         Drawing::Roofline(shown) => roofline_with_note(shown, area, letters),
         Drawing::WallTime(shown) => wall_time::lay_out(shown, area, letters).0,
     };
@@ -109,6 +112,32 @@ fn lanes_below_legend(shown: &Lanes, area: Area, letters: &Letters<'_>) -> Vec<S
     };
     items.extend(lanes::lay_out(shown, below, style, letters).items);
     items
+}
+
+/// A network below the legend of its colours.
+fn network_below_legend(
+    shown: &NetworkFigure,
+    area: Area,
+    letters: &Letters<'_>,
+) -> Vec<SketchShape> {
+    let (mut items, height) = network::legend(&shown.colours.legend, area, letters);
+    let below = Area::new(
+        area.left,
+        area.top + height + letters.size,
+        area.right,
+        area.bottom,
+    );
+    let window = NetworkWindow::of_all(&shown.layout, below);
+    items.extend(network::shapes(shown, &window, letters));
+    items
+}
+
+/// The height in which a network has its own size, or the size that its width leaves.
+fn network_height(shown: &NetworkFigure, room: f64, letters: &Letters<'_>) -> f64 {
+    let area = Area::new(0.0, 0.0, room, room);
+    let (_, height) = network::legend(&shown.colours.legend, area, letters);
+    let scale = (room / shown.layout.width.max(1.0)).min(1.0);
+    height + letters.size + shown.layout.height * scale
 }
 
 /// A roofline, and below it what is not on it.
@@ -146,6 +175,7 @@ fn natural(letters: &Letters<'_>, drawing: &Drawing, style: &Style, room: f64) -
         Drawing::Treemap(_) => room * share.max(0.45),
         Drawing::HeatMap(shown) => cells::height(shown, room, letters),
         Drawing::Timeline(shown) => timeline_figure::height(shown, room, letters),
+        Drawing::Network(shown) => network_height(shown, room, letters),
         Drawing::Roofline(shown) => {
             room * share.max(0.5) + roofline::legend_height(shown, room, letters)
         }
