@@ -13,6 +13,7 @@ pub use super::journey::action::Journey;
 pub use super::kernels::action::Kernels;
 pub use super::library::action::Library;
 pub use super::machine::action::MachineAction;
+pub use super::network::action::Network;
 use super::plan::PlanEdit;
 use super::reports::{ReportSubject, ReportTarget};
 pub use super::roofs::action::Roofs;
@@ -59,6 +60,8 @@ pub enum Action {
     Journey(Journey),
     /// Actions on the kernels of a profile.
     Kernels(Kernels),
+    /// Actions on the picture of a network.
+    Network(Network),
     /// Actions on the question why a case is slow.
     Why(Why),
     /// Opens a file of another tool and shows it on the timeline.

@@ -12,6 +12,7 @@ use crate::journey::JourneyState;
 use crate::kernels::KernelsState;
 use crate::library::LibraryState;
 use crate::machine::MachineState;
+use crate::network::NetworkState;
 use crate::parts::part::Layer;
 use crate::plan::past_durations::PastDurationCache;
 use crate::plan::{Draft, Planner};
@@ -99,6 +100,8 @@ pub struct CompareDoor {
 pub struct ProfileDoor {
     /// Its time by category, operator and kernel.
     pub kernels: KernelsState,
+    /// Its network as a picture.
+    pub network: NetworkState,
     /// Why a case is slow.
     pub why: WhyState,
     /// The timeline of a trace.
@@ -169,6 +172,7 @@ impl DoorState for ProfileDoor {
     fn sessions_changed(&mut self, shared: &mut Shared) {
         self.add_up_if_wanted(shared);
         self.find_limits_if_wanted(shared);
+        self.read_network_if_wanted(shared);
     }
 
     fn screen_shown(&mut self, shared: &mut Shared) {
@@ -178,6 +182,7 @@ impl DoorState for ProfileDoor {
     fn back(&mut self, layer: Layer, shared: &mut Shared) -> bool {
         self.leaves_selection(layer, shared)
             || self.clear_node(layer, shared)
+            || self.clear_item(layer, shared)
             || self.clear_kernel_choices(layer, shared)
     }
 }

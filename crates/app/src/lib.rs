@@ -24,6 +24,7 @@ pub mod kernels;
 pub mod keys;
 pub mod library;
 pub mod machine;
+pub mod network;
 pub mod notices;
 mod option_names;
 pub mod palette_entries;
@@ -237,6 +238,7 @@ impl App {
             Action::History(history) => self.compare.history(&history, &mut self.shared),
             Action::Journey(journey) => self.compare.journey(&journey, &mut self.shared),
             Action::Kernels(kernels) => self.profile.kernels(kernels, &mut self.shared),
+            Action::Network(change) => self.profile.network(change, &mut self.shared),
             Action::Why(change) => self.profile.why(&change, &mut self.shared),
             Action::OpenTrace(path) => self.profile.open_traces(vec![path], &mut self.shared),
             Action::Timeline(change) => self.profile.timeline(change, &mut self.shared),

@@ -11,7 +11,7 @@ pub enum Door {
     Curves,
     /// Ratio, verdict and what changed: two sides, steps, over time, machines.
     Compare,
-    /// Where the time goes: kernels, timeline, why.
+    /// Where the time goes: kernels, network, timeline, why.
     Profile,
     Library,
     Settings,
@@ -67,7 +67,12 @@ impl Door {
                 Screen::History,
                 Screen::Fleet,
             ],
-            Self::Profile => &[Screen::Kernels, Screen::Timeline, Screen::Why],
+            Self::Profile => &[
+                Screen::Kernels,
+                Screen::Network,
+                Screen::Timeline,
+                Screen::Why,
+            ],
             Self::Library => &[Screen::Library],
             Self::Settings => &[Screen::Settings],
         }
@@ -98,6 +103,8 @@ pub enum Screen {
     Journey,
     /// The time of a profile by category, operator and kernel.
     Kernels,
+    /// The network as a picture, with the time of each node.
+    Network,
     /// What limits a case, and how much is left.
     Why,
     /// A profiler's trace over time.
@@ -110,7 +117,7 @@ pub enum Screen {
 
 impl Screen {
     /// Every screen, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Home,
         Self::Plan,
         Self::Run,
@@ -120,6 +127,7 @@ impl Screen {
         Self::History,
         Self::Journey,
         Self::Kernels,
+        Self::Network,
         Self::Why,
         Self::Timeline,
         Self::Library,
@@ -145,6 +153,7 @@ impl Screen {
             Self::History => "Over time",
             Self::Journey => "Steps",
             Self::Kernels => "Kernels",
+            Self::Network => "Network",
             Self::Why => "Why",
             Self::Timeline => "Timeline",
             Self::Library => "Library",
@@ -164,6 +173,7 @@ impl Screen {
             Self::History => "One case in all sessions",
             Self::Journey => "Gain and cost of each step",
             Self::Kernels => "Where the time of a profile went",
+            Self::Network => "The network as a picture, with the time and limit of each node",
             Self::Why => "What limits a case, and how much is left",
             Self::Timeline => "What ran where and when, from a profiler's trace",
             Self::Library => "All sessions",

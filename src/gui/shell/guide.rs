@@ -16,7 +16,7 @@ const WIDTH: f32 = 640.0;
 const HEIGHT: f32 = 0.72;
 
 /// The page of each screen.
-const PAGES: [(Screen, &str); 13] = [
+const PAGES: [(Screen, &str); 14] = [
     (Screen::Home, include_str!("../../../docs/home.md")),
     (Screen::Plan, include_str!("../../../docs/plan.md")),
     (Screen::Run, include_str!("../../../docs/run.md")),
@@ -26,6 +26,7 @@ const PAGES: [(Screen, &str); 13] = [
     (Screen::History, include_str!("../../../docs/history.md")),
     (Screen::Journey, include_str!("../../../docs/journey.md")),
     (Screen::Kernels, include_str!("../../../docs/kernels.md")),
+    (Screen::Network, include_str!("../../../docs/network.md")),
     (Screen::Why, include_str!("../../../docs/why.md")),
     (Screen::Timeline, include_str!("../../../docs/timeline.md")),
     (Screen::Library, include_str!("../../../docs/library.md")),

@@ -11,6 +11,7 @@ mod journey;
 mod kernels;
 mod library;
 mod limit_line;
+mod network;
 mod plan;
 mod run;
 mod settings;
@@ -42,6 +43,7 @@ const ALL: &[(Screen, View)] = &[
     (Screen::History, history::show),
     (Screen::Journey, journey::show),
     (Screen::Kernels, kernels::show),
+    (Screen::Network, network::show),
     (Screen::Why, why::show),
     (Screen::Timeline, timeline::show),
     (Screen::Library, library::show),

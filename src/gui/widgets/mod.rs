@@ -18,6 +18,7 @@ pub(super) mod legend;
 pub(super) mod long_tip;
 pub(super) mod marker;
 pub(super) mod menu;
+pub(super) mod network_canvas;
 pub(super) mod segmented;
 pub(super) mod sheet;
 pub(super) mod sketch;

@@ -36,6 +36,7 @@ mod machine;
 mod made_up_trace;
 mod menus;
 mod narrow;
+mod network;
 mod numbers;
 mod offers;
 mod one_number;

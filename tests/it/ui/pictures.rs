@@ -496,6 +496,9 @@ pub(super) fn go(desk: &mut Desk, state: PictureState, screen: Screen, theme: Th
             app.compare.fleet.found.busy().is_none()
         });
     }
+    if screen == Screen::Network && state != PictureState::Empty {
+        super::network::drawn(desk);
+    }
     if screen == Screen::Why && state != PictureState::Empty {
         super::why::explained(desk);
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use powerband_app::App;
 use powerband_app::action::{
     Action, Charts, Compare, Curves, Detached, FigureAction, Fleet, History, Journey, Kernels,
-    Library, MachineAction, Roofs, RunAction, Sessions, Shell, Timeline, Why,
+    Library, MachineAction, Network, Roofs, RunAction, Sessions, Shell, Timeline, Why,
 };
 use powerband_app::command;
 use powerband_app::kernels::instances::InstanceSearch;
@@ -219,10 +219,8 @@ ways! {
     Action::Fleet(Fleet::EachSession(_)) => Palette,
     Action::History(History::Follow(_) | History::Only(_) | History::AllCases(_)) => Palette,
     Action::Journey(Journey::Look(_)) => Palette,
-    Action::Kernels(Kernels::Look(_)) => Palette,
-    Action::Kernels(Kernels::Before(_)) => Palette,
-    Action::Kernels(Kernels::Swap) => Palette,
-    Action::Kernels(Kernels::Level(_)) => Palette,
+    Action::Kernels(Kernels::Look(_) | Kernels::Before(_)) => Palette,
+    Action::Kernels(Kernels::Swap | Kernels::Level(_)) => Palette,
     Action::Kernels(Kernels::Shape(_)) => Palette,
     Action::Kernels(Kernels::Times(_)) => Palette,
     Action::Kernels(Kernels::Runs(_, _)) => Field("Runs in this profile"),
@@ -239,8 +237,11 @@ ways! {
     Action::Kernels(Kernels::Timeline) => Palette,
     Action::Kernels(Kernels::Gap(_, _)) => Palette,
     Action::Plan(PlanEdit::LargerBatches(_)) => Palette,
-    Action::Why(Why::Look(_)) => Palette,
-    Action::Why(Why::Select(_)) => Palette,
+    Action::Why(Why::Look(_) | Why::Select(_)) => Palette,
+    Action::Network(Network::Engine(_) | Network::Tables(_) | Network::Colouring(_) | Network::Toggle(_)) => Palette,
+    Action::Network(Network::OpenAll | Network::Fold | Network::Select(_) | Network::Slowest(_)) => Palette,
+    Action::Network(Network::Found(_) | Network::Free(_) | Network::FreeNothing) => Palette,
+    Action::Network(Network::Search(_)) => Field("Search nodes"),
     Action::OpenTrace(_) => DIALOG,
     Action::Timeline(Timeline::Choose) => Palette,
     Action::Timeline(Timeline::Show(_)) => Palette,
@@ -312,10 +313,8 @@ ways! {
     Action::Charts(Charts::Look(_, _)) => Else("+, -, 0 and the arrows while a chart has the focus, and the steps"),
     Action::Charts(Charts::LookAtAll) => Palette,
     Action::Charts(Charts::Step(_)) => Palette,
-    Action::Figures(FigureAction::CopyNear) => Palette,
-    Action::Figures(FigureAction::SaveNear) => Palette,
-    Action::Figures(FigureAction::Copy(_)) => Else("the chart that the hand was on last, or the first"),
-    Action::Figures(FigureAction::Save(_, _)) => Else("the chart that the hand was on last, or the first"),
+    Action::Figures(FigureAction::CopyNear | FigureAction::SaveNear) => Palette,
+    Action::Figures(FigureAction::Copy(_) | FigureAction::Save(_, _)) => Else("the chart that the hand was on last, or the first"),
 }
 
 /// What commands and offers would give now: the arm of each, and the fields that the cursor is put into.
@@ -565,6 +564,8 @@ fn every_action_is_reached_without_a_mouse() {
         desk.app_mut().shared.screen = screen;
         collect(desk.app(), &mut arms, &mut fields);
     }
+    super::network::fill_in(desk.app_mut());
+    collect(desk.app(), &mut arms, &mut fields);
     collect_of_run(desk.app_mut(), &mut arms, &mut fields);
     for (pattern, way) in WAYS {
         match way {

@@ -73,7 +73,9 @@ pub fn figure_sources(app: &App) -> String {
                 side(app.profile.kernels.looking),
             ])
         }
-        Screen::Why => of(&[app.profile.why.looking.map(|looking| looking.session)]),
+        Screen::Network | Screen::Why => {
+            of(&[app.profile.why.looking.map(|looking| looking.session)])
+        }
         Screen::Journey => of(&[app.compare.journey.looking.map(|looking| looking.session)]),
         Screen::Fleet => {
             let found = app.compare.fleet.found.result.as_ref();

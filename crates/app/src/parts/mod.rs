@@ -11,7 +11,7 @@ use super::doors::DoorState;
 use super::shared::Shared;
 use super::{
     App, charts, compare, curves, detached, figures, fleet, history, items, journey, kernels,
-    library, machine, plan, roofs, run, sessions, shell, tables, timeline, why,
+    library, machine, network, plan, roofs, run, sessions, shell, tables, timeline, why,
 };
 
 /// Every part: each comes after those that it follows when sessions change.
@@ -79,6 +79,10 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: kernels::commands::ALL,
         palette: kernels::palette::entries,
+    },
+    AppPart {
+        commands: network::commands::ALL,
+        palette: network::palette::entries,
     },
     AppPart {
         commands: why::commands::ALL,

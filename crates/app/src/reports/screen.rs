@@ -48,7 +48,7 @@ impl App {
                 let (_, open, _) = self.profile.timeline.current()?;
                 Some(ReportSubject::of_session(open.owner?.0))
             }
-            Screen::Why => {
+            Screen::Network | Screen::Why => {
                 let looking = self.profile.why.looking?;
                 Some(ReportSubject::of_session(looking.session))
             }
@@ -118,6 +118,20 @@ impl App {
                     sides: Vec::new(),
                     headline,
                     drawings: vec![("timeline", Drawing::Timeline(Box::new(timeline)))],
+                    table: None,
+                })
+            }
+            Screen::Network => {
+                let picture = self.profile.network.picture.result.clone()?;
+                let headline = Headline {
+                    title: "Network".to_owned(),
+                    sentence: humanize::capitalised(&picture.sentence()),
+                    ..Headline::default()
+                };
+                Some(ScreenAnswer {
+                    sides: Vec::new(),
+                    headline,
+                    drawings: vec![("network", Drawing::Network(Box::new(picture)))],
                     table: None,
                 })
             }

@@ -113,7 +113,7 @@ impl App {
             }
             Screen::History => self.compare.history.following.map(TrailSubject::Following),
             Screen::Kernels => self.profile.kernels.looking.map(TrailSubject::Profile),
-            Screen::Why => self.profile.why.looking.map(TrailSubject::Limits),
+            Screen::Network | Screen::Why => self.profile.why.looking.map(TrailSubject::Limits),
             Screen::Timeline => self.profile.timeline.shown.map(TrailSubject::Trace),
             Screen::Library => self.library.selected.clone().map(TrailSubject::File),
             _ => None,

@@ -6,7 +6,6 @@ mod cards;
 mod charts;
 mod claims;
 mod dimensions;
-mod graph;
 mod imported;
 mod map;
 mod shapes;
@@ -77,7 +76,6 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         shapes::show(ui, app, &mut changes, actions);
         resources(ui, app, &mut changes, actions);
         trade_off::show(ui, app, &mut changes, actions);
-        graph::show(ui, app, &mut changes, actions);
         claims::show(ui, app, actions);
     });
     let is_touched = changes[before..]

@@ -1,4 +1,4 @@
-//! The card of the engine graph: graph optimisations, execution providers, and the slowest nodes.
+//! What the engine made of a network in tables: graph optimisations, execution providers, and the slowest nodes.
 
 use std::cell::RefCell;
 
@@ -24,22 +24,24 @@ const WIDE: f32 = 0.58;
 const NARROW: f32 = 800.0;
 
 /// Shows it, where a session has an examination.
-pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>, actions: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let drawn = &app.curves.drawn.graph;
     let Some(shown) = &drawn.shown else {
+        let sentence = "No open session has the graph of an engine. Measure with ONNX Runtime to see what it made of the network.";
+        label::quiet(ui, sentence);
         return;
     };
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.vertical(|ui| {
-            header(ui, drawn, shown, changes);
+            header(ui, drawn, shown, actions);
             body(ui, app, &drawn.graph, actions);
         });
     });
     ui.add_space(space::MEDIUM);
 }
 
-fn header(ui: &mut Ui, drawn: &GraphCard, shown: &GraphChoice, changes: &mut Vec<Curves>) {
+fn header(ui: &mut Ui, drawn: &GraphCard, shown: &GraphChoice, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::card_title(ui, "Engine graph");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -51,7 +53,7 @@ fn header(ui: &mut Ui, drawn: &GraphCard, shown: &GraphChoice, changes: &mut Vec
                 for choice in &drawn.choices {
                     let is_it = choice == shown;
                     if ui.selectable_label(is_it, &choice.name).clicked() && !is_it {
-                        changes.push(Curves::Examined(choice.id));
+                        actions.push(Action::Curves(Curves::Examined(choice.id)));
                     }
                 }
             });

@@ -88,24 +88,35 @@ fn ask_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     }
 }
 
+/// The choice of what is explained, and drawn as a network.
+pub(super) fn subject_choice(
+    ui: &mut Ui,
+    app: &App,
+    looking: WhySubject,
+    room: f32,
+    actions: &mut Vec<Action>,
+) {
+    let combo = ComboBox::from_id_salt("why-subject")
+        .width(room)
+        .truncate()
+        .selected_text(why::name(&app.shared.sessions, looking));
+    let choices = |ui: &mut Ui| {
+        for subject in why::subjects(&app.shared.sessions) {
+            let name = why::name(&app.shared.sessions, subject);
+            if ui.selectable_label(subject == looking, name).clicked() {
+                actions.push(Action::Why(Why::Look(subject)));
+            }
+        }
+    };
+    let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
+    let response = response.response.accessible_name("What is explained");
+    response.on_hover_text(why::name(&app.shared.sessions, looking));
+}
+
 fn choices(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let room = (ui.available_width() - 180.0).clamp(80.0, 520.0);
-        let combo = ComboBox::from_id_salt("why-subject")
-            .width(room)
-            .truncate()
-            .selected_text(why::name(&app.shared.sessions, looking));
-        let choices = |ui: &mut Ui| {
-            for subject in why::subjects(&app.shared.sessions) {
-                let name = why::name(&app.shared.sessions, subject);
-                if ui.selectable_label(subject == looking, name).clicked() {
-                    actions.push(Action::Why(Why::Look(subject)));
-                }
-            }
-        };
-        let response = field::within(ui, room, |ui| combo.show_ui(ui, choices));
-        let response = response.response.accessible_name("What is explained");
-        response.on_hover_text(why::name(&app.shared.sessions, looking));
+        subject_choice(ui, app, looking, room, actions);
         // Beside the choice, so that nothing below moves when it begins and ends.
         if let Some(measuring) = &app.settings.roofs.measuring {
             ui.add_space(space::MEDIUM);

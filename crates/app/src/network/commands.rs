@@ -1,0 +1,111 @@
+//! Commands about the picture of a network.
+
+use super::Direction;
+use crate::App;
+use crate::action::{Action, Network};
+use crate::command::entry::{Command, command};
+use crate::screen::Screen;
+use powerband_findings::analysis::network::modules::Item;
+
+pub(crate) const ALL: &[Command] = &[
+    command(
+        "network-engine",
+        "Network: as the engine runs it, or as the file has it",
+        "",
+        |app| {
+            let is_engine = app.profile.network.view.is_engine;
+            drawn(app).map(|()| Action::Network(Network::Engine(!is_engine)))
+        },
+    ),
+    command("network-tables", "Network: picture or tables", "", |app| {
+        Ok(Action::Network(Network::Tables(
+            !app.profile.network.shows_tables,
+        )))
+    }),
+    command(
+        "network-slowest",
+        "Network: next slowest node",
+        "N",
+        |app| slowest(app, Direction::Next),
+    ),
+    command(
+        "network-slower",
+        "Network: previous slowest node",
+        "Shift+N",
+        |app| slowest(app, Direction::Previous),
+    ),
+    command(
+        "network-open-all",
+        "Network: open every module",
+        "",
+        |app| drawn(app).map(|()| Action::Network(Network::OpenAll)),
+    ),
+    command("network-fold", "Network: fold to a page", "", |app| {
+        drawn(app).map(|()| Action::Network(Network::Fold))
+    }),
+    command("network-found", "Network: next match", "", |app| {
+        found(app, Direction::Next)
+    }),
+    command("network-found-back", "Network: previous match", "", |app| {
+        found(app, Direction::Previous)
+    }),
+    command(
+        "network-toggle",
+        "Network: open or close the selected module",
+        "",
+        |app| match app.profile.network.selected {
+            Some(Item::Module(module)) => Ok(Action::Network(Network::Toggle(module))),
+            _ => Err("no module is selected"),
+        },
+    ),
+    command(
+        "network-free",
+        "Network: reckon with what is selected as if it took no time",
+        "",
+        |app| match app.profile.network.selected {
+            Some(item) => Ok(Action::Network(Network::Free(item))),
+            None => Err("no node is selected"),
+        },
+    ),
+    command(
+        "network-free-nothing",
+        "Network: reckon with all times",
+        "",
+        |app| match app.profile.network.free.is_empty() {
+            false => Ok(Action::Network(Network::FreeNothing)),
+            true => Err("every node is reckoned with its time"),
+        },
+    ),
+    command(
+        "network-none",
+        "Network: select nothing",
+        "",
+        |app| match app.profile.network.selected {
+            Some(_) => Ok(Action::Network(Network::Select(None))),
+            None => Err("nothing is selected"),
+        },
+    ),
+];
+
+fn drawn(app: &App) -> Result<(), &'static str> {
+    let network = app.profile.network.network();
+    network.map(|_| ()).ok_or("no network is drawn")
+}
+
+/// The key acts where the picture is shown.
+fn slowest(app: &App, direction: Direction) -> Result<Action, &'static str> {
+    if !app.shared.shows(Screen::Network) {
+        return Err("the network is not shown");
+    }
+    match app.profile.network.slowest().is_empty() {
+        false => Ok(Action::Network(Network::Slowest(direction))),
+        true => Err("no node has a time"),
+    }
+}
+
+fn found(app: &App, direction: Direction) -> Result<Action, &'static str> {
+    match app.profile.network.matches().is_empty() {
+        false => Ok(Action::Network(Network::Found(direction))),
+        true => Err("no node is found"),
+    }
+}

@@ -1,0 +1,140 @@
+//! The network of a case as a picture: its nodes in modules, with their times and limits.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+pub(crate) mod palette;
+mod update;
+mod work;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub use action::Direction;
+
+use crate::derived::Derived;
+use crate::sessions::Snapshot;
+use crate::why::WhySubject;
+use powerband_core::domain::network::NodeKind;
+use powerband_findings::analysis::network::TimedNetwork;
+use powerband_findings::analysis::network::modules::Item;
+use powerband_findings::chart::layout::network::NetworkView;
+use powerband_findings::chart::network::{
+    MOST_ITEMS, NetworkColouring, NetworkFigure, view_that_fits,
+};
+
+/// The network of a subject, or why there is none.
+pub type NetworkResult = Result<Arc<TimedNetwork>, String>;
+
+/// What a picture depends on: the network, which changes as a whole, what of it is open, and the colours.
+#[derive(Clone, Debug)]
+pub struct PictureKey {
+    network: Arc<TimedNetwork>,
+    view: NetworkView,
+    colouring: NetworkColouring,
+    category_rules: u32,
+}
+
+impl PartialEq for PictureKey {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.network, &other.network)
+            && self.view == other.view
+            && self.colouring == other.colouring
+            && self.category_rules == other.category_rules
+    }
+}
+
+/// The screen.
+#[derive(Debug, Default)]
+pub struct NetworkState {
+    /// The network of what *Why* is about, with the session as it was then.
+    pub found: Derived<(WhySubject, Snapshot), NetworkResult>,
+    /// The picture of it.
+    pub picture: Derived<PictureKey, NetworkFigure>,
+    /// Which modules are open, and whether it is as the engine runs it.
+    pub view: NetworkView,
+    /// Whether the tables of what the engine made of it are shown in place of the picture.
+    pub shows_tables: bool,
+    pub colouring: NetworkColouring,
+    pub selected: Option<Item>,
+    /// What nodes are searched by.
+    pub search: String,
+    /// Parts that are reckoned with as if they took no time.
+    pub free: BTreeSet<Item>,
+    /// How often something was selected that has to come into view.
+    pub n_shown: u32,
+}
+
+impl NetworkState {
+    /// The network that is shown.
+    pub fn network(&self) -> Option<&Arc<TimedNetwork>> {
+        self.found.result.as_ref()?.as_ref().ok()
+    }
+
+    /// The operators that a search finds, by name, operator or shape, in the order of the file.
+    pub fn matches(&self) -> Vec<usize> {
+        let sought = self.search.trim().to_lowercase();
+        let Some(network) = self.network().filter(|_| !sought.is_empty()) else {
+            return Vec::new();
+        };
+        let has = |text: &str| text.to_lowercase().contains(&sought);
+        let nodes = network.nodes.iter().enumerate().filter(|(_, shown)| {
+            let node = &shown.node;
+            has(&node.name) || has(&node.op) || node.outputs.iter().any(|shape| has(shape))
+        });
+        nodes.map(|(place, _)| place).collect()
+    }
+
+    /// Items with a time of their own, most time first.
+    pub fn slowest(&self) -> Vec<Item> {
+        let Some(network) = self.network() else {
+            return Vec::new();
+        };
+        let mut items: Vec<(f64, Item)> = Vec::new();
+        let modules = (0..network.tree.modules.len()).map(Item::Module);
+        let nodes = (0..network.nodes.len()).map(Item::Node);
+        for item in nodes.chain(modules) {
+            if let Some(time) = network.own_time(item) {
+                items.push((time.time_ns, item));
+            }
+        }
+        items.sort_by(|one, two| two.0.total_cmp(&one.0).then(one.1.cmp(&two.1)));
+        items.into_iter().map(|(_, item)| item).collect()
+    }
+
+    /// The item that ran under a name.
+    fn item_of_time(&self, name: &str) -> Option<Item> {
+        let network = self.network()?;
+        let items = self.slowest();
+        items.into_iter().find(|item| {
+            network
+                .own_time(*item)
+                .is_some_and(|time| time.name == name)
+        })
+    }
+
+    /// The view that a network begins with.
+    fn fold(&mut self) {
+        if let Some(network) = self.network().cloned() {
+            self.view = view_that_fits(&network, self.view.is_engine, MOST_ITEMS);
+        }
+    }
+
+    /// Opens every module around an item, so that it is drawn.
+    fn uncover(&mut self, item: Item) {
+        if let Some(network) = self.network().cloned() {
+            self.view.open.extend(network.tree.around(item));
+        }
+    }
+
+    /// How many operators there are.
+    pub fn n_operators(&self) -> usize {
+        let nodes = self.network().map(|network| &network.nodes);
+        let is_operator = |kind: NodeKind| kind == NodeKind::Operator;
+        nodes.map_or(0, |nodes| {
+            nodes
+                .iter()
+                .filter(|shown| is_operator(shown.node.kind))
+                .count()
+        })
+    }
+}

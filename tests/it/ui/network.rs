@@ -1,0 +1,159 @@
+//! The network as a picture: walked through by keys, searched, folded, and selected together with other screens.
+
+use powerband_app::App;
+use powerband_app::action::{Action, Network, Sessions};
+use powerband_app::network::Direction;
+use powerband_app::screen::Screen;
+use powerband_findings::analysis::network::modules::{Item, ModuleKind};
+
+use super::Desk;
+use crate::support::Home;
+
+const EXAMPLE: &str = "sessions/resnet50-what-limits-it.ron";
+
+/// Frames until the network is drawn, or until it is known why it is not.
+pub(super) fn drawn(desk: &mut Desk) {
+    desk.until("a network", |app| {
+        let state = &app.profile.network;
+        let is_busy = state.found.busy().is_some() || state.picture.busy().is_some();
+        let is_there = match &state.found.result {
+            Some(Ok(_)) => state.picture.result.is_some(),
+            Some(Err(_)) => true,
+            None => app.profile.why.looking.is_none(),
+        };
+        is_there && !is_busy
+    });
+    desk.steps(2);
+}
+
+/// Something is searched, selected and reckoned without.
+pub(super) fn fill_in(app: &mut App) {
+    let network = app.profile.network.network().cloned();
+    let network = network.expect("a network");
+    let state = &mut app.profile.network;
+    app.shared.screen = Screen::Network;
+    let module = (1..network.tree.modules.len()).next().expect("a module");
+    state.selected = Some(Item::Module(module));
+    state.search = "conv".to_owned();
+    state.free.insert(Item::Module(module));
+}
+
+/// The example with a profile, on its network.
+fn desk() -> Desk {
+    let home = Home::new();
+    let path = home.path("example.ron");
+    std::fs::copy(EXAMPLE, &path).expect("the example");
+    let mut desk = Desk::with(home, vec![path]);
+    desk.until("the session is open", |app| app.shared.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Network));
+    drawn(&mut desk);
+    desk
+}
+
+fn selected_time(app: &App) -> f64 {
+    let state = &app.profile.network;
+    let network = state.network().expect("a network");
+    let item = state.selected.expect("an item");
+    network.own_time(item).expect("a time").time_ns
+}
+
+#[test]
+fn the_slowest_nodes_are_gone_through_and_lit_on_other_screens() {
+    let mut desk = desk();
+    desk.see("resnet50 has 176 nodes");
+    let slower = Action::Network(Network::Slowest(Direction::Next));
+    desk.act(slower.clone());
+    let first = selected_time(desk.app());
+    let selected = desk
+        .app()
+        .profile
+        .kernels
+        .selected_kernel()
+        .map(str::to_owned);
+    let state = &desk.app().profile.network;
+    let network = state.network().expect("a network");
+    let time = network.own_time(state.selected.expect("an item"));
+    assert_eq!(selected.as_deref(), time.map(|time| time.name.as_str()));
+    desk.act(slower);
+    assert!(selected_time(desk.app()) <= first);
+    desk.act(Action::Network(Network::Slowest(Direction::Previous)));
+    assert!((selected_time(desk.app()) - first).abs() < 1e-9);
+    drawn(&mut desk);
+    desk.see("If it were free");
+    desk.act(Action::Back);
+    assert_eq!(desk.app().profile.network.selected, None);
+}
+
+#[test]
+fn modules_open_and_the_file_has_more_nodes_than_the_engine() {
+    let mut desk = desk();
+    let n_items = |desk: &Desk| {
+        let picture = desk.app().profile.network.picture.result.as_ref();
+        picture.expect("a picture").layout.items().len()
+    };
+    desk.act(Action::Network(Network::OpenAll));
+    drawn(&mut desk);
+    let engine = n_items(&desk);
+    desk.act(Action::Network(Network::Engine(false)));
+    drawn(&mut desk);
+    assert!(n_items(&desk) > engine);
+    desk.act(Action::Network(Network::Fold));
+    drawn(&mut desk);
+    let page = n_items(&desk);
+    assert!(page < engine);
+    let network = desk.app().profile.network.network().cloned().expect("one");
+    let layers = network.tree.modules.iter();
+    let layer = layers.clone().position(|module| module.name == "layer1");
+    desk.act(Action::Network(Network::Toggle(layer.expect("a layer"))));
+    drawn(&mut desk);
+    assert_ne!(n_items(&desk), page);
+    assert!(
+        network
+            .tree
+            .modules
+            .iter()
+            .any(|module| matches!(module.kind, ModuleKind::Fused(_)))
+    );
+    desk.act(Action::Network(Network::Tables(true)));
+    desk.steps(2);
+    desk.see("Graph optimisations");
+}
+
+#[test]
+fn nodes_are_searched_and_found_inside_closed_modules() {
+    let mut desk = desk();
+    desk.act(Action::Network(Network::Search(
+        "layer3.4.conv2".to_owned(),
+    )));
+    assert_eq!(desk.app().profile.network.matches().len(), 1);
+    desk.act(Action::Network(Network::Found(Direction::Next)));
+    drawn(&mut desk);
+    let state = &desk.app().profile.network;
+    let picture = state.picture.result.as_ref().expect("a picture");
+    let item = state.selected.expect("an item");
+    let network = state.network().expect("a network");
+    // As the engine runs it, the node is in the group that it was fused into.
+    assert!(picture.layout.area_of(network, item).is_some());
+    let Item::Node(node) = item else {
+        panic!("no node")
+    };
+    assert_eq!(network.nodes[node].node.op, "Conv");
+    desk.see("1 match");
+}
+
+#[test]
+fn a_network_whose_file_is_gone_says_so() {
+    let home = Home::new();
+    let path = home.path("example.ron");
+    let text = std::fs::read_to_string(EXAMPLE).expect("the example");
+    let renamed = text.replace("name: \"resnet50\"", "name: \"mine\"");
+    std::fs::write(&path, renamed).expect("a session");
+    let mut desk = Desk::with(home, vec![path.clone()]);
+    desk.until("the session is open", |app| app.shared.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Network));
+    drawn(&mut desk);
+    desk.see("is gone");
+    desk.act(Action::Sessions(Sessions::CloseAll));
+    desk.steps(3);
+    desk.see("No network yet");
+}
