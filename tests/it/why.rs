@@ -41,7 +41,7 @@ fn reason(answer: &Value, change: &str) -> String {
 fn neighbours(program: &Path) -> Vec<String> {
     let all = support::processes_with(&program.display().to_string());
     all.into_iter()
-        .filter(|line| line.contains("neighbour"))
+        .filter(|line| line.contains(" worker neighbour "))
         .collect()
 }
 
@@ -136,6 +136,8 @@ fn disturbed(home: &Home, program: &Path) -> Child {
         "resnet18@cifar",
         "--setup",
         "rten,threads=1",
+        "--only",
+        "streaming-neighbour",
         "--rounds",
         "40",
         "--no-roofs",
@@ -152,7 +154,7 @@ fn disturbed(home: &Home, program: &Path) -> Child {
             panic!("it ended before a neighbour came: {status}");
         }
         assert!(Instant::now() < deadline, "no neighbour comes");
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(20));
     }
     child
 }
