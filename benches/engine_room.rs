@@ -26,9 +26,7 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{
-    Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
-};
+use powerband_core::domain::plan::{Load, Plan, PresetName, WarmUpRule};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
@@ -457,23 +455,9 @@ fn million_samples() -> Result<Session> {
     let plan = Plan {
         model: "resnet50".to_owned(),
         setups: vec![ORT.parse()?, "rten:cpu".parse()?],
-        looks: Vec::new(),
         points: (0..10).map(|n| Point::of_batch(1 << n)).collect(),
-        dims: Vec::new(),
-        ladder: Vec::new(),
-        shapes: Default::default(),
-        batch_axis: Vec::new(),
-        inputs: Default::default(),
-        preset: PresetName::Publish,
-        measure: MeasureRule::from_preset(PresetName::Publish),
-        warm_up: WarmUpRule::for_device(false),
-        limits: TimeLimits::default(),
         seed: 1,
-        load: Load::Closed,
-        keeping: WorkerLifetime::Together,
-        judging: None,
-        profiling: None,
-        experiments: None,
+        ..Plan::from_preset(PresetName::Publish)
     };
     let mut session = Session::from_start(RunStart {
         name: "a million samples".to_owned(),

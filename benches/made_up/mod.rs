@@ -11,9 +11,7 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{
-    Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
-};
+use powerband_core::domain::plan::{Plan, PresetName};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_store::session_file;
@@ -49,25 +47,11 @@ pub(crate) fn session(
     let plan = Plan {
         model: "resnet50".to_owned(),
         setups,
-        looks: Vec::new(),
         points: (0..batches)
             .map(|n| Point::of_batch(if powers { 1 << n } else { n + 1 }))
             .collect(),
-        ladder: Vec::new(),
-        shapes: Default::default(),
-        batch_axis: Vec::new(),
-        dims: Vec::new(),
-        inputs: Default::default(),
-        preset: PresetName::Quick,
-        measure: MeasureRule::from_preset(PresetName::Quick),
-        warm_up: WarmUpRule::for_device(false),
-        limits: TimeLimits::default(),
         seed: 1,
-        load: Load::Closed,
-        keeping: WorkerLifetime::Together,
-        judging: None,
-        profiling: None,
-        experiments: None,
+        ..Plan::from_preset(PresetName::Quick)
     };
     let mut session = Session::from_start(RunStart {
         name: name.to_owned(),

@@ -18,9 +18,7 @@ use powerband_core::domain::event::RunStart;
 use powerband_core::domain::file_set::FileSet;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{
-    MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule,
-};
+use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
@@ -228,9 +226,6 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
     let mut points: Vec<Point> = with_results(reported).map(point).collect();
     points.sort_unstable();
     points.dedup();
-    let mut limits = MeasureRule::from_preset(PresetName::Quick);
-    limits.rounds = 1;
-    limits.spacing = None;
     Plan {
         model: model.to_owned(),
         setups: named
@@ -249,21 +244,12 @@ fn plan(model: &str, tool: &str, reported: &[Reported]) -> Plan {
             })
             .collect(),
         points,
-        ladder: Vec::new(),
-        shapes: BTreeMap::new(),
-        batch_axis: Vec::new(),
-        dims: Vec::new(),
-        inputs: BTreeMap::new(),
-        preset: PresetName::Quick,
-        measure: limits,
-        warm_up: WarmUpRule::for_device(false),
-        limits: TimeLimits::default(),
-        seed: 0,
-        load: Default::default(),
-        keeping: Default::default(),
-        judging: None,
-        profiling: None,
-        experiments: None,
+        measure: MeasureRule {
+            rounds: 1,
+            spacing: None,
+            ..MeasureRule::from_preset(PresetName::Quick)
+        },
+        ..Plan::from_preset(PresetName::Quick)
     }
 }
 

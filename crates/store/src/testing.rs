@@ -6,9 +6,7 @@ use powerband_core::domain::case::Round;
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
-use powerband_core::domain::plan::{
-    Load, MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule, WorkerLifetime,
-};
+use powerband_core::domain::plan::{Plan, PresetName, SetupStyle};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::{Completion, Session};
 
@@ -25,21 +23,8 @@ pub(crate) fn session() -> Session {
                 colour: None,
             }],
             points: [1, 2].map(Point::of_batch).to_vec(),
-            ladder: Vec::new(),
-            shapes: BTreeMap::new(),
-            batch_axis: Vec::new(),
-            dims: Vec::new(),
-            inputs: BTreeMap::new(),
-            preset: PresetName::Quick,
-            measure: MeasureRule::from_preset(PresetName::Quick),
-            warm_up: WarmUpRule::for_device(false),
-            limits: TimeLimits::default(),
             seed: 7,
-            load: Load::Closed,
-            keeping: WorkerLifetime::Together,
-            judging: None,
-            profiling: None,
-            experiments: None,
+            ..Plan::from_preset(PresetName::Quick)
         },
         model: ModelRef {
             name: "resnet18@cifar".to_owned(),

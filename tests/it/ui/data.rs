@@ -16,9 +16,7 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{
-    Load, MeasureRule, Plan, PresetName, SetupStyle, TimeLimits, WarmUpRule, WorkerLifetime,
-};
+use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::roofs::{
     Access, ComputeRoof, EngineRoof, Level, METHOD, MeasuredValue, MemoryRoof, PROCESSOR,
@@ -203,25 +201,13 @@ impl SessionSpec<'_> {
                 .collect(),
             looks: self.speeds.iter().map(look).collect(),
             points: self.batches.iter().copied().map(Point::of_batch).collect(),
-            dims: Vec::new(),
-            ladder: Vec::new(),
-            shapes: std::collections::BTreeMap::new(),
-            batch_axis: Vec::new(),
-            inputs: std::collections::BTreeMap::new(),
-            preset: PresetName::Standard,
             measure: MeasureRule {
                 rounds: self.rounds,
                 spacing: None,
                 ..MeasureRule::from_preset(PresetName::Standard)
             },
-            warm_up: WarmUpRule::for_device(false),
-            limits: TimeLimits::default(),
             seed: 1,
-            load: Load::Closed,
-            keeping: WorkerLifetime::Together,
-            judging: None,
-            profiling: None,
-            experiments: None,
+            ..Plan::from_preset(PresetName::Standard)
         }
     }
 

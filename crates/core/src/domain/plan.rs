@@ -306,7 +306,7 @@ pub struct OptimisationStep {
 }
 
 /// Setups × points of the sweep × rounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The model as the user named it.
     pub model: String,
@@ -360,6 +360,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// A plan without setups and points, with the rules of a preset on the processor.
+    pub fn from_preset(preset: PresetName) -> Self {
+        Self {
+            preset,
+            measure: MeasureRule::from_preset(preset),
+            ..Self::default()
+        }
+    }
+
     /// What it says of the sizes and values of the model's inputs.
     pub fn input_sizes(&self) -> InputSizes {
         InputSizes {
@@ -422,6 +431,12 @@ impl Plan {
             })
             .filter(is_wanted)
             .collect()
+    }
+}
+
+impl Default for MeasureRule {
+    fn default() -> Self {
+        Self::from_preset(PresetName::default())
     }
 }
 
@@ -508,6 +523,12 @@ impl MeasureRule {
                 until_settled: false,
             },
         }
+    }
+}
+
+impl Default for WarmUpRule {
+    fn default() -> Self {
+        Self::for_device(false)
     }
 }
 

@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::environment::Environment;
 use crate::domain::event::RunStart;
 use crate::domain::model::ModelRef;
-use crate::domain::plan::{
-    Load, MeasureRule, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
-};
+use crate::domain::plan::{Plan, PresetName};
 use crate::domain::point::Point;
 use crate::domain::session::Session;
 
@@ -17,23 +15,9 @@ pub(super) fn plan(preset: PresetName, setups: &[&str], batches: &[usize]) -> Pl
     Plan {
         model: "tiny".to_owned(),
         setups: setups.collect(),
-        looks: Vec::new(),
         points: batches.iter().copied().map(Point::of_batch).collect(),
-        ladder: Vec::new(),
-        shapes: BTreeMap::new(),
-        batch_axis: Vec::new(),
-        dims: Vec::new(),
-        inputs: BTreeMap::new(),
-        preset,
-        measure: MeasureRule::from_preset(preset),
-        warm_up: WarmUpRule::for_device(false),
-        limits: TimeLimits::default(),
         seed: 1,
-        load: Load::Closed,
-        keeping: WorkerLifetime::Together,
-        judging: None,
-        profiling: None,
-        experiments: None,
+        ..Plan::from_preset(preset)
     }
 }
 

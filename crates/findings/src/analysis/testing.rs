@@ -8,9 +8,7 @@ use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::{Outcome, Phase};
-use powerband_core::domain::plan::{
-    Load, MeasureRule, OptimisationStep, Plan, PresetName, TimeLimits, WarmUpRule, WorkerLifetime,
-};
+use powerband_core::domain::plan::{MeasureRule, OptimisationStep, Plan, PresetName};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{DeviceKind, DeviceReading, Quantity, WatchedDevice};
@@ -23,27 +21,14 @@ pub fn plan(setups: &[&str], batches: &[usize]) -> Plan {
             .iter()
             .map(|spec| spec.parse().expect("a setup"))
             .collect(),
-        looks: Vec::new(),
         points: batches.iter().copied().map(Point::of_batch).collect(),
-        ladder: Vec::new(),
-        shapes: BTreeMap::new(),
-        batch_axis: Vec::new(),
-        dims: Vec::new(),
-        inputs: BTreeMap::new(),
-        preset: PresetName::Quick,
         measure: MeasureRule {
             rounds: 3,
             spacing: None,
             ..MeasureRule::from_preset(PresetName::Quick)
         },
-        warm_up: WarmUpRule::for_device(false),
-        limits: TimeLimits::default(),
         seed: 1,
-        load: Load::Closed,
-        keeping: WorkerLifetime::Together,
-        judging: None,
-        profiling: None,
-        experiments: None,
+        ..Plan::from_preset(PresetName::Quick)
     }
 }
 
