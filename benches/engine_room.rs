@@ -4,7 +4,6 @@
 //! `POWERBAND_TEST_PYTHON` set: one release of ONNX Runtime runs in turns behind a worker and
 //! in a loop in Python. Figures are printed beside their promises; nothing is asserted.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -22,7 +21,6 @@ use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
 use powerband_core::base::process_spec::ProcessSpec;
 use powerband_core::domain::case::Round;
-use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
@@ -469,13 +467,10 @@ fn million_samples() -> Result<Session> {
             sha256: "0".repeat(64),
             parameters: 25_557_032,
             macs: Some(4_089_184_256),
-            fixed_batch: None,
+            ..ModelRef::default()
         },
-        environment: Environment::default(),
         made_up: true,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     });
     let mut noise: u64 = 1;
     let mut sample = || {
@@ -491,10 +486,8 @@ fn million_samples() -> Result<Session> {
                 let samples_ns: Vec<u64> = (0..10_000).map(|_| sample()).collect();
                 Round {
                     round,
-                    started_ns: 0,
                     spent_ns: samples_ns.iter().sum(),
                     samples_ns,
-                    company: None,
                     ..Round::default()
                 }
             })

@@ -1,13 +1,11 @@
 //! Sessions for the benches: their numbers are made up, with noise that is the same every time.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
 
 use powerband_core::domain::case::Round;
-use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
@@ -63,13 +61,10 @@ pub(crate) fn session(
             sha256: "0".repeat(64),
             parameters: 25_557_032,
             macs: Some(4_089_184_256),
-            fixed_batch: None,
+            ..ModelRef::default()
         },
-        environment: Environment::default(),
         made_up: true,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     });
     session.completion = Completion::Complete;
     let mut noise: u64 = 1;
@@ -87,10 +82,8 @@ pub(crate) fn session(
             let samples_ns: Vec<u64> = (0..samples).map(|_| sample()).collect();
             case.rounds.push(Round {
                 round,
-                started_ns: 0,
                 spent_ns: samples_ns.iter().sum(),
                 samples_ns,
-                company: None,
                 ..Round::default()
             });
         }

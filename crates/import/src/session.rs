@@ -155,7 +155,6 @@ pub fn session(parts: Vec<(String, Imported)>, program: &str) -> ImportedSession
     let mut session = Session::from_start(RunStart {
         name: session_name::of_import(&name, parts.len().saturating_sub(1), tool_name),
         created: clock::now_utc(),
-        made_up: false,
         plan: plan(
             &name,
             &tool_word(tool.as_ref().map_or("", |tool| &tool.name)),
@@ -163,19 +162,13 @@ pub fn session(parts: Vec<(String, Imported)>, program: &str) -> ImportedSession
         ),
         model: ModelRef {
             name,
-            file: String::new(),
-            sha256: String::new(),
-            parameters: 0,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         },
         environment: Environment {
             program: program.to_owned(),
             ..Environment::default()
         },
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     });
     session.completion = Completion::Complete;
     session.imported = tool;

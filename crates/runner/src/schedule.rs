@@ -167,10 +167,8 @@ mod tests {
             .zip(rounds)
             .map(|(round, samples)| Round {
                 round,
-                started_ns: 0,
                 spent_ns: samples.iter().sum(),
                 samples_ns: samples.to_vec(),
-                company: None,
                 ..Round::default()
             })
             .collect();

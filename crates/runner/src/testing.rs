@@ -1,8 +1,5 @@
 //! Sessions for tests.
 
-use std::collections::BTreeMap;
-
-use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::PresetName;
@@ -30,13 +27,9 @@ pub(crate) fn session(name: &str, model: &str, setups: &[&str], batches: &[usize
             file: model.to_owned(),
             sha256: model.to_owned(),
             parameters: 1,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         },
-        environment: Environment::default(),
         made_up: true,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     })
 }

@@ -399,9 +399,7 @@ mod tests {
             model: session.model,
             environment,
             made_up: true,
-            warnings: Vec::new(),
-            variants: Default::default(),
-            roofs: Vec::new(),
+            ..RunStart::default()
         }));
         let first = serde_json::to_string(&TimedEvent { at_ns: 0, event }).unwrap();
         let path = folder.path().join("run.jsonl");

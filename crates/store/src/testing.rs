@@ -1,9 +1,6 @@
 //! A small session for the tests of this crate.
 
-use std::collections::BTreeMap;
-
 use powerband_core::domain::case::Round;
-use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::plan::{Plan, PresetName, SetupStyle};
@@ -31,23 +28,17 @@ pub(crate) fn session() -> Session {
             file: "/models/resnet18@cifar.onnx".to_owned(),
             sha256: "0".repeat(64),
             parameters: 11_173_962,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         },
-        environment: Environment::default(),
         made_up: true,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     });
     session.completion = Completion::Complete;
     session.tags = vec!["first".to_owned()];
     session.cases[0].rounds.push(Round {
         round: 0,
-        started_ns: 0,
         spent_ns: 3_000,
         samples_ns: vec![1_000, 1_100, 900],
-        company: None,
         ..Round::default()
     });
     session

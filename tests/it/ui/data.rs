@@ -1,6 +1,5 @@
 //! Sessions that are the same on every machine and at every time, with numbers as a machine gives them.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -177,13 +176,10 @@ impl SessionSpec<'_> {
                 sha256: "5a1f".repeat(16),
                 parameters: 25_557_032,
                 macs: Some(4_089_184_256),
-                fixed_batch: None,
+                ..ModelRef::default()
             },
             environment: environment(),
-            made_up: false,
-            warnings: Vec::new(),
-            variants: BTreeMap::new(),
-            roofs: Vec::new(),
+            ..RunStart::default()
         }
     }
 
@@ -251,10 +247,8 @@ impl SessionSpec<'_> {
             case.rounds.push(Round {
                 round,
                 start: Some(round),
-                started_ns: 0,
                 spent_ns,
                 samples_ns,
-                company: None,
                 ..Round::default()
             });
         }

@@ -25,7 +25,7 @@ use super::telemetry::{DeviceLoss, DeviceReading, MissingSource, TimeSpan, Watch
 use crate::base::humanize;
 
 /// Everything that is known before the first worker starts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunStart {
     /// Name of the session.
     pub name: String,

@@ -123,7 +123,7 @@ impl ModelSummary {
 }
 
 /// The model that a session measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRef {
     /// As the user named it: `resnet50`, or a file's stem.
     pub name: String,
@@ -212,11 +212,8 @@ mod tests {
     fn unknown_files_are_not_the_same() {
         let model = |sha256: &str| ModelRef {
             name: "net".to_owned(),
-            file: String::new(),
             sha256: sha256.to_owned(),
-            parameters: 0,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         };
         assert_eq!(model("").is_same_file(&model("")), None);
         assert_eq!(model("aa").is_same_file(&model("")), None);
@@ -227,11 +224,7 @@ mod tests {
     fn named(name: &str) -> ModelRef {
         ModelRef {
             name: name.to_owned(),
-            file: String::new(),
-            sha256: String::new(),
-            parameters: 0,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         }
     }
 

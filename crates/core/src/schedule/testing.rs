@@ -1,8 +1,5 @@
 //! Plans and sessions in a few lines, for the unit tests of this folder. Compiled for tests only.
 
-use std::collections::BTreeMap;
-
-use crate::domain::environment::Environment;
 use crate::domain::event::RunStart;
 use crate::domain::model::ModelRef;
 use crate::domain::plan::{Plan, PresetName};
@@ -32,13 +29,8 @@ pub(super) fn session(plan: Plan) -> Session {
             file: "tiny.onnx".to_owned(),
             sha256: "0123456789abcdef".to_owned(),
             parameters: 1,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         },
-        environment: Environment::default(),
-        made_up: false,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     })
 }

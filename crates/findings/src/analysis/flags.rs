@@ -381,10 +381,8 @@ mod tests {
         });
         case.rounds.push(Round {
             round: 0,
-            started_ns: 0,
             spent_ns: samples_ns.iter().sum(),
             samples_ns: samples_ns.to_vec(),
-            company: None,
             ..Round::default()
         });
         case.outcome = Outcome::Finished;

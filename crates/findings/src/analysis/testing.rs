@@ -1,10 +1,7 @@
 //! Sessions made in a few lines, for the unit tests of this folder and of the charts. Compiled for
 //! tests only.
 
-use std::collections::BTreeMap;
-
 use powerband_core::domain::case::{CaseKey, Round};
-use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::{Outcome, Phase};
@@ -53,14 +50,9 @@ pub fn session(setups: &[&str], batches: &[usize]) -> Session {
             file: "tiny.onnx".to_owned(),
             sha256: "0123456789abcdef".to_owned(),
             parameters: 1,
-            macs: None,
-            fixed_batch: None,
+            ..ModelRef::default()
         },
-        environment: Environment::default(),
-        made_up: false,
-        warnings: Vec::new(),
-        variants: BTreeMap::new(),
-        roofs: Vec::new(),
+        ..RunStart::default()
     })
 }
 
@@ -100,7 +92,6 @@ pub fn add_round(session: &mut Session, setup: usize, batch: usize, round: u32, 
         started_ns: u64::from(round) * 1_000_000_000,
         spent_ns: samples.iter().sum(),
         samples_ns: samples.to_vec(),
-        company: None,
         ..Round::default()
     });
 }

@@ -1,6 +1,5 @@
 //! Experiments on a case of another machine: the program over there makes them, and the session comes back.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -125,10 +124,7 @@ impl ReadyElsewhere {
                 },
                 model: session.model.clone(),
                 environment: session.environment.clone(),
-                made_up: false,
-                warnings: Vec::new(),
-                variants: BTreeMap::new(),
-                roofs: Vec::new(),
+                ..RunStart::default()
             },
             place: place.clone(),
             machine,
