@@ -9,7 +9,6 @@ use super::args::BenchArgs;
 use super::bench::{FinishedRun, measure, origin, place, status, target};
 use super::{Context, output};
 use powerband_core::domain::again::{SessionPart, request_for};
-use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
@@ -26,20 +25,9 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let (before, after) = (super::measured(before)?, super::measured(after)?);
     let parts = [&before, &after].map(SessionPart::all);
-    let request = request_for(parts[0], parts[1])?;
+    let mut request = args.applied_to(request_for(parts[0], parts[1])?);
     let target = target(args)?;
-    let request = RunRequest {
-        rounds: args.rounds.or(request.rounds),
-        spacing: args.turns.spacing.or(request.spacing),
-        blocks: args.turns.blocks,
-        timeout_s: args.timeout,
-        seed: args.seed,
-        energy: args.energy,
-        profiling: args.profile,
-        programs: origin(args, &request.setups),
-        name: args.name.clone().or(request.name),
-        ..request
-    };
+    request.programs = origin(args, &request.setups);
     let place = place(context, args)?;
     let prepared = again::prepare_again(&place, &request, parts[0], parts[1])?;
     let measured = measure(context, prepared, &target)?;

@@ -187,15 +187,10 @@ pub(super) fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Insta
 /// What a ladder measures here, or the bare request for a model.
 fn base_request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     let Some(id) = &args.ladder else {
-        let Some(model) = &args.model else {
-            bail!(
-                "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; see powerband bench --help"
-            );
-        };
-        return Ok(RunRequest {
-            journey: args.journey,
-            ..RunRequest::new(model)
-        });
+        let model = args.model.as_deref().context(
+            "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; see powerband bench --help",
+        )?;
+        return Ok(RunRequest::new(model));
     };
     let ladder = ladders::find(id).map_err(anyhow::Error::msg)?;
     let found = super::engines::survey(context).into_iter();
@@ -206,10 +201,7 @@ fn base_request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunReques
     if args.journey && request.journey {
         bail!("the plan {id} is of steps already; leave --journey out");
     }
-    Ok(RunRequest {
-        journey: args.journey || request.journey,
-        ..request
-    })
+    Ok(request)
 }
 
 fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
@@ -224,7 +216,7 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
         engines::check(setup)?;
     }
     let points = points(args)?;
-    Ok(RunRequest {
+    Ok(args.applied_to(RunRequest {
         setups: if args.ladder.is_some() {
             begun.setups
         } else {
@@ -236,25 +228,17 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
             ..args.fed.sizes()?
         },
         preset: args.preset,
-        rounds: args.rounds,
-        spacing: args.turns.spacing,
-        blocks: args.turns.blocks,
-        timeout_s: args.timeout,
-        seed: args.seed,
-        name: args.name.clone().or(begun.name),
         load: load(args)?,
         // They were typed, or are our own ladder's.
         programs: ProgramTrust::Typed,
-        energy: args.energy,
         judging: judging(args)?.or(begun.judging),
-        profiling: args.profile.or(begun.profiling),
         keeping: match args.detaching.at_once {
             Some(machines) => WorkerLifetime::MachinesAtOnce(machines),
             None if args.one_at_a_time => WorkerLifetime::OneAtATime,
             None => WorkerLifetime::Together,
         },
         ..begun
-    })
+    }))
 }
 
 /// The points of the sweep, where the user gives any.

@@ -70,6 +70,8 @@ pub(super) fn run(context: &Context, args: &WhyArgs) -> anyhow::Result<ExitCode>
         experiments::keep_changes(request, &args.only)
     };
     let request = RunRequest {
+        rounds: args.rounds,
+        preset: args.preset(),
         programs: trust(args),
         ..request
     };
@@ -259,8 +261,7 @@ fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
     let point = point_of_session(args, session)?;
     let request =
         experiments::request_for(session, CaseKey { setup, point }, &ExperimentMachine::now());
-    let request = request.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))?;
-    Ok(with_preset(args, request))
+    request.map_err(|reason| anyhow::anyhow!("{name}: {reason}"))
 }
 
 /// The point of a session that is asked about: the chosen one, or the only one.
@@ -291,22 +292,11 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
             dims: args.dims.clone(),
             ..args.fed.sizes()?
         },
-        preset: args.preset(),
-        rounds: args.rounds,
         ..RunRequest::new(&args.subject)
     };
     let point = args.point.point().unwrap_or_else(|| Point::of_batch(1));
     experiments::request_of_model(begun, &setup, point, &ExperimentMachine::now())
         .map_err(anyhow::Error::msg)
-}
-
-/// The request with the preset and rounds that are asked for.
-fn with_preset(args: &WhyArgs, request: RunRequest) -> RunRequest {
-    RunRequest {
-        rounds: args.rounds,
-        preset: args.preset(),
-        ..request
-    }
 }
 
 /// The engine of a model where none is named: ONNX Runtime where it is installed.

@@ -7,6 +7,7 @@ use super::jobs::DetachArgs;
 use super::turns::TurnArgs;
 use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::{PresetName, Profiler};
+use powerband_core::domain::request::RunRequest;
 
 /// Arguments of `bench`.
 #[derive(Debug, clap::Args)]
@@ -128,6 +129,24 @@ pub(crate) struct BenchArgs {
     /// Print one JSON document on standard output, and nothing else there.
     #[arg(long)]
     pub json: bool,
+}
+
+impl BenchArgs {
+    /// The request with what the options say of how it is measured.
+    pub(crate) fn applied_to(&self, request: RunRequest) -> RunRequest {
+        RunRequest {
+            journey: self.journey || request.journey,
+            rounds: self.rounds.or(request.rounds),
+            spacing: self.turns.spacing.or(request.spacing),
+            blocks: self.turns.blocks,
+            timeout_s: self.timeout,
+            seed: self.seed,
+            energy: self.energy,
+            profiling: self.profile.or(request.profiling),
+            name: self.name.clone().or(request.name),
+            ..request
+        }
+    }
 }
 
 /// Which cases more rounds try again.
