@@ -12,7 +12,7 @@ use crate::option_names::without_options;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::input_sizes::InputSizes;
-use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes, shape_text};
+use powerband_core::domain::input_sizes::{NamedDim, parse_batch_axes};
 use powerband_core::domain::plan::{
     AccuracyCheck, Load, PresetName, Profiler, SetupStyle, WorkerLifetime,
 };
@@ -165,15 +165,13 @@ impl Draft {
         let usual = DEFAULT_BATCHES.map(Point::of_batch);
         let points = request.points.as_deref().unwrap_or(&usual);
         let (batches, sweeps) = sweep_fields(points);
-        let sizes = &request.sizes;
-        let shapes = sizes
-            .shapes
-            .iter()
-            .map(|(name, dims)| shape_text(name, dims));
-        let fills = sizes
-            .fills
-            .iter()
-            .map(|(name, fill)| format!("{name}={fill}"));
+        let options = request.sizes.options();
+        let sizes = |field: PlanField, separator: &str| {
+            let own = options.iter();
+            let own = own.filter(|(option, _)| field.option() == Some(*option));
+            let values: Vec<&str> = own.map(|(_, value)| value.as_str()).collect();
+            values.join(separator)
+        };
         let judging = request.judging.as_ref();
         Self {
             name: request.name.clone().unwrap_or_default(),
@@ -191,7 +189,7 @@ impl Draft {
                 .collect(),
             batches,
             sweeps,
-            dims: joined(sizes.dims.iter(), "\n"),
+            dims: sizes(PlanField::Dims, "\n"),
             journey: request.journey,
             preset: request.preset,
             rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
@@ -211,9 +209,9 @@ impl Draft {
                 .and_then(|judging| judging.samples.clone())
                 .unwrap_or_default(),
             profile: request.profiling,
-            shapes: joined(shapes, "\n"),
-            batch_axis: joined(sizes.batch_axis.iter(), ", "),
-            fills: joined(fills, "\n"),
+            shapes: sizes(PlanField::Shapes, "\n"),
+            batch_axis: sizes(PlanField::BatchAxis, ", "),
+            fills: sizes(PlanField::Fills, "\n"),
             rules: request.rules.clone(),
             keeping: request.keeping,
             seed: request.seed,
@@ -396,11 +394,6 @@ impl Draft {
             })
             .collect()
     }
-}
-
-fn joined(texts: impl Iterator<Item = impl ToString>, separator: &str) -> String {
-    let texts: Vec<String> = texts.map(|text| text.to_string()).collect();
-    texts.join(separator)
 }
 
 /// Lines that say something.

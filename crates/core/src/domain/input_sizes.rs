@@ -24,6 +24,20 @@ pub struct InputSizes {
     pub fills: BTreeMap<String, Fill>,
 }
 
+impl InputSizes {
+    /// The options of the command line that say the same, with their values.
+    pub fn options(&self) -> Vec<(&'static str, String)> {
+        let shapes = self.shapes.iter();
+        let shapes = shapes.map(|(input, dims)| ("--shape", shape_text(input, dims)));
+        let dims = self.dims.iter().map(|dim| ("--dim", dim.to_string()));
+        let axes = self.batch_axis.iter();
+        let axes = axes.map(|axis| ("--batch-axis", axis.to_string()));
+        let fills = self.fills.iter();
+        let fills = fills.map(|(input, fill)| ("--input", format!("{input}={fill}")));
+        shapes.chain(dims).chain(axes).chain(fills).collect()
+    }
+}
+
 /// A shape as the option `--shape` takes it: `x=50xNx64`.
 pub fn shape_text(input: &str, dims: &[usize]) -> String {
     let size = |dim: &usize| match *dim {

@@ -1,14 +1,11 @@
 //! The command that measures a session's plan once more.
 
-use powerband_core::domain::input_sizes::shape_text;
 use powerband_core::domain::plan::{
     AccuracyCheck, Load, MeasureRule, Plan, Profiler, TimeLimits, WorkerLifetime,
 };
 use powerband_core::domain::session::Session;
 use powerband_core::domain::sweep;
-
-/// Readings a second by default.
-const USUAL_HZ: f64 = 10.0;
+use powerband_core::domain::telemetry_paths::USUAL_HZ;
 
 /// A command, and what it has no option for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -119,17 +116,8 @@ fn add_rules(command: &mut RepeatCommand, plan: &Plan, rate_hz: f64) {
 }
 
 fn add_extras(command: &mut RepeatCommand, plan: &Plan) {
-    for (input, dims) in &plan.shapes {
-        command.add(["--shape", &shape_text(input, dims)]);
-    }
-    for dim in &plan.dims {
-        command.add(["--dim", &dim.to_string()]);
-    }
-    for axis in &plan.batch_axis {
-        command.add(["--batch-axis", &axis.to_string()]);
-    }
-    for (input, fill) in &plan.inputs {
-        command.add(["--input", &format!("{input}={fill}")]);
+    for (option, value) in plan.input_sizes().options() {
+        command.add([option, &value]);
     }
     match plan.load {
         Load::Closed => {}

@@ -73,13 +73,8 @@ pub fn words_of_case(session: &Session, case: CaseKey) -> Result<Vec<String>, St
     let mut words: Vec<String> = point
         .map(|(name, size)| format!("--at={name}={size}"))
         .collect();
-    words.extend(sizes.dims.iter().map(|dim| format!("--dim={dim}")));
-    words.extend(
-        sizes
-            .batch_axis
-            .iter()
-            .map(|axis| format!("--batch-axis={axis}")),
-    );
+    let options = sizes.options().into_iter();
+    words.extend(options.map(|(option, value)| format!("{option}={value}")));
     Ok(words)
 }
 
