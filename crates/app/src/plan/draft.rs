@@ -240,60 +240,39 @@ impl Draft {
     /// The request to prepare, or every error with its field.
     pub fn request(&self) -> Result<RunRequest, Vec<PlanError>> {
         let mut faults = Vec::new();
-        let mut note = |field, text: String| {
-            faults.push(PlanError {
-                field,
-                text: without_options(text),
-                fix: None,
-            });
-        };
-        let mut setups = Vec::new();
-        for (index, draft) in self.setups.iter().enumerate() {
-            match check_setup(&draft.spec) {
-                Ok(setup) => setups.push(setup),
-                Err(text) => note(PlanField::Setup(index), text),
-            }
-        }
+        let setups = self.setups.iter().enumerate();
+        let setups = setups.filter_map(|(place, draft)| {
+            let setup = check_setup(&draft.spec).map(Some);
+            field_value(&mut faults, PlanField::Setup(place), setup)
+        });
+        let setups = setups.collect();
         let points = self
             .points()
-            .map_err(|(field, error)| note(field, error.in_a_field()))
+            .map_err(|(field, error)| faults.push((field, error.in_a_field())))
             .ok();
-        let dims = lines(&self.dims)
-            .map(str::parse::<NamedDim>)
-            .collect::<Result<_, _>>()
-            .map_err(|error| note(PlanField::Dims, error.to_string()))
-            .unwrap_or_default();
-        let rounds = parse_rounds(&self.rounds)
-            .map_err(|text| note(PlanField::Rounds, text))
-            .unwrap_or_default();
-        let load = self
-            .load()
-            .map_err(|text| note(PlanField::Rate, text))
-            .unwrap_or_default();
-        let shapes = lines(&self.shapes)
-            .map(shapes::parse_override)
-            .collect::<Result<_, _>>()
-            .map_err(|error| note(PlanField::Shapes, error.to_string()))
-            .unwrap_or_default();
-        let batch_axis = parse_batch_axes(&self.batch_axis)
-            .map_err(|error| note(PlanField::BatchAxis, error.to_string()))
-            .unwrap_or_default();
-        let fills = lines(&self.fills)
-            .map(parse_input)
-            .collect::<Result<_, _>>()
-            .map_err(|error| note(PlanField::Fills, error.to_string()))
-            .unwrap_or_default();
+        let dims = lines(&self.dims).map(str::parse::<NamedDim>).collect();
+        let dims = field_value(&mut faults, PlanField::Dims, dims);
+        let rounds = field_value(&mut faults, PlanField::Rounds, parse_rounds(&self.rounds));
+        let load = field_value(&mut faults, PlanField::Rate, self.load());
+        let shapes = lines(&self.shapes).map(shapes::parse_override).collect();
+        let shapes = field_value(&mut faults, PlanField::Shapes, shapes);
+        let batch_axis = parse_batch_axes(&self.batch_axis);
+        let batch_axis = field_value(&mut faults, PlanField::BatchAxis, batch_axis);
+        let fills = lines(&self.fills).map(parse_input).collect();
+        let fills = field_value(&mut faults, PlanField::Fills, fills);
         if self.model.trim().is_empty() {
-            note(PlanField::Model, NO_MODEL.to_owned());
+            faults.push((PlanField::Model, NO_MODEL.to_owned()));
         }
         if !faults.is_empty() {
-            for fault in &mut faults {
-                if let PlanField::Setup(place) = fault.field {
-                    let draft = self.setups.get(place);
-                    fault.fix = draft.and_then(|draft| slips::fix(&draft.spec));
-                }
-            }
-            return Err(faults);
+            let errors = faults.into_iter().map(|(field, text)| PlanError {
+                field,
+                text: without_options(text),
+                fix: match field {
+                    PlanField::Setup(place) => slips::fix(&self.setups[place].spec),
+                    _ => None,
+                },
+            });
+            return Err(errors.collect());
         }
         Ok(RunRequest {
             setups,
@@ -394,6 +373,18 @@ impl Draft {
             })
             .collect()
     }
+}
+
+/// The value of a field; its default where it cannot be read, with the error among the faults.
+fn field_value<T: Default>(
+    faults: &mut Vec<(PlanField, String)>,
+    field: PlanField,
+    read: Result<T, impl ToString>,
+) -> T {
+    read.unwrap_or_else(|error| {
+        faults.push((field, error.to_string()));
+        T::default()
+    })
 }
 
 /// Lines that say something.
