@@ -21,7 +21,7 @@ use commits::{Commit, Repository};
 use plan_file::GatePlan;
 use powerband_core::base::atomic_file;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{AccuracyCheck, PresetName, Profiler, SetupStyle};
+use powerband_core::domain::plan::{AccuracyCheck, Profiler, SetupStyle};
 use powerband_core::domain::point::BATCH;
 use powerband_core::domain::request::{ProgramTrust, RunRequest};
 use powerband_core::domain::session::Session;
@@ -36,8 +36,6 @@ use powerband_runner::record::SessionTarget;
 use powerband_runner::run::Settling;
 use powerband_worker::engines;
 
-/// Rounds before the first look.
-const PLANNED_ROUNDS: u32 = 5;
 /// What `git bisect run` takes for a commit that can be told neither good nor bad.
 const UNTESTABLE: u8 = 125;
 /// What makes `git bisect run` stop.
@@ -201,7 +199,7 @@ fn commit_arm(
 /// A build that a file names is started where that is allowed.
 fn check_build(plan: &GatePlan) -> anyhow::Result<()> {
     match &plan.build {
-        Some(build) if plan.trust == ProgramTrust::File => bail!(
+        Some(build) if plan.request.programs == ProgramTrust::File => bail!(
             "the plan builds with: {build}\nNothing is started that a file names; --allow-commands allows it, or give --build"
         ),
         _ => Ok(()),
@@ -256,15 +254,10 @@ fn measured(
         energy: needs.energy,
         judging: accuracy_check(plan, needs)?,
         profiling: needs.profile.then_some(Profiler::Engine),
-        blocks: plan.blocks,
         looks: looks.collect(),
         setups: arms.into_iter().map(|arm| arm.setup).collect(),
         points,
-        preset: PresetName::Quick,
-        rounds: Some(plan.rounds.unwrap_or(PLANNED_ROUNDS)),
-        spacing: plan.spacing,
-        programs: plan.trust,
-        ..RunRequest::new(&plan.model)
+        ..plan.request.clone()
     };
     let mut prepared = prepare::prepare(&context.place(), &request)?;
     prepared.beginning.plan.measure.until_settled = true;

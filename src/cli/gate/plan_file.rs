@@ -8,35 +8,32 @@ use anyhow::bail;
 use super::limits;
 use crate::cli::args::{GateArgs, time};
 use crate::cli::output;
-use powerband_core::domain::request::ProgramTrust;
-use powerband_core::domain::spacing::Spacing;
+use powerband_core::domain::plan::PresetName;
+use powerband_core::domain::request::{ProgramTrust, RunRequest};
 use powerband_findings::analysis::gate::GateLimit;
 use powerband_store::gate_plan;
 
 /// The file that is read where it is there and no other one is named.
 const USUAL: &str = "powerband.ron";
+/// Rounds before the first look.
+const PLANNED_ROUNDS: u32 = 5;
 /// How long measuring may take where nothing is said.
 const USUAL_BUDGET: Duration = Duration::from_mins(5);
 
 /// What a gate measures.
 #[derive(Debug)]
 pub(super) struct GatePlan {
-    pub(super) model: String,
+    /// The model, rounds and trust, without sides and points.
+    pub(super) request: RunRequest,
     pub(super) base: Option<String>,
     pub(super) new: Option<String>,
     pub(super) setup: Option<String>,
     pub(super) build: Option<String>,
     pub(super) batch: Option<String>,
-    pub(super) rounds: Option<u32>,
-    pub(super) spacing: Option<Spacing>,
-    /// Whether each side is measured longer before the other has its turn.
-    pub(super) blocks: bool,
     /// Inputs on which outputs are compared.
     pub(super) samples: Option<PathBuf>,
     pub(super) budget: Duration,
     pub(super) limits: Vec<GateLimit>,
-    /// Whether the commands were typed, or come from the plan file.
-    pub(super) trust: ProgramTrust,
 }
 
 impl GatePlan {
@@ -76,25 +73,28 @@ impl GatePlan {
             );
         };
         let plan = Self {
-            model,
+            request: RunRequest {
+                preset: PresetName::Quick,
+                rounds: Some(args.rounds.or(file.rounds).unwrap_or(PLANNED_ROUNDS)),
+                spacing: args.turns.spacing,
+                blocks: args.turns.blocks,
+                programs: match (is_of_file, args.allow_commands) {
+                    (true, false) => ProgramTrust::File,
+                    (true, true) => ProgramTrust::Allowed,
+                    // Its folder is another one each time, so that it is not remembered.
+                    (false, _) if commits => ProgramTrust::Allowed,
+                    (false, _) => ProgramTrust::Typed,
+                },
+                ..RunRequest::new(&model)
+            },
             base: args.base.clone().or(file.base).filter(|_| !commits),
             new: args.new.clone().or(file.new).filter(|_| !commits),
             setup: args.setup.clone().or(file.setup),
             build: args.build.clone().or(file.build),
             batch: args.batch.clone().or(file.batch),
-            rounds: args.rounds.or(file.rounds),
-            spacing: args.turns.spacing,
-            blocks: args.turns.blocks,
             samples: args.samples.clone().or(samples),
             budget: args.budget.or(budget).unwrap_or(USUAL_BUDGET),
             limits: limits::limits(file.limits, &args.limits)?,
-            trust: match (is_of_file, args.allow_commands) {
-                (true, false) => ProgramTrust::File,
-                (true, true) => ProgramTrust::Allowed,
-                // Its folder is another one each time, so that it is not remembered.
-                (false, _) if commits => ProgramTrust::Allowed,
-                (false, _) => ProgramTrust::Typed,
-            },
         };
         if commits && plan.setup.is_none() {
             bail!(
