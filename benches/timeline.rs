@@ -234,7 +234,7 @@ impl Scene {
             let app = scene.window.app();
             // What is read of the plan's model takes a processor for a while.
             let is_reading = matches!(app.bench.planner.facts, ModelFacts::Reading);
-            if !app.settings.machine.is_looking && app.library.is_scanned && !is_reading {
+            if !app.shared.machine.is_looking && app.library.is_scanned && !is_reading {
                 break;
             }
             ensure!(begin.elapsed() < PATIENCE, "the window does not get ready");

@@ -271,7 +271,7 @@ impl Scene {
             wheel: 0.0,
             typed: None,
         }
-        .until(|app| !app.settings.machine.is_looking && app.library.is_scanned)
+        .until(|app| !app.shared.machine.is_looking && app.library.is_scanned)
     }
 
     fn until(mut self, is_ready: impl Fn(&App) -> bool) -> Result<Self> {

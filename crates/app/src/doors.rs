@@ -11,7 +11,6 @@ use crate::history::HistoryState;
 use crate::journey::JourneyState;
 use crate::kernels::KernelsState;
 use crate::library::LibraryState;
-use crate::machine::MachineState;
 use crate::network::NetworkState;
 use crate::parts::part::Layer;
 use crate::plan::past_durations::PastDurationCache;
@@ -108,11 +107,9 @@ pub struct ProfileDoor {
     pub timeline: TimelineState,
 }
 
-/// This machine, and the others that it reaches.
+/// What was measured of this machine, and runs on others.
 #[derive(Default)]
 pub struct SettingsDoor {
-    /// This machine: engines, devices, hosts.
-    pub machine: MachineState,
     /// What this machine reaches at most.
     pub roofs: RoofsState,
     /// Runs in jobs of Slurm.

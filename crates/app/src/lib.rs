@@ -131,7 +131,7 @@ pub struct App {
     pub profile: ProfileDoor,
     /// The library.
     pub library: LibraryState,
-    /// This machine, and the others that it reaches.
+    /// What was measured of this machine, and runs on others.
     pub settings: SettingsDoor,
 }
 
@@ -177,7 +177,7 @@ impl App {
         } else {
             self.act(Action::Sessions(Sessions::Open(files)));
         }
-        self.settings.look_for_engines(&self.shared);
+        self.shared.look_for_engines();
         SettingsDoor::read_roofs(&self.shared);
         self.settings.detached(action::Detached::Look, &self.shared);
         self.look_for_journals();
@@ -225,7 +225,7 @@ impl App {
             Action::Go(screen) => self.go(screen),
             Action::Back => self.back(),
             Action::Shell(shell) => self.shell(shell),
-            Action::Machine(machine) => self.settings.machine(machine, &mut self.shared),
+            Action::Machine(machine) => self.shared.machine(machine),
             Action::Roofs(roofs) => self.settings.roofs(roofs, &mut self.shared),
             Action::Detached(detached) => self.settings.detached(detached, &self.shared),
             Action::Plan(edit) => self.plan(edit),

@@ -8,6 +8,7 @@ use crate::action::{Action, Shell};
 use crate::backend::Backend;
 use crate::charts::ChartsState;
 use crate::jobs::{Jobs, Waker};
+use crate::machine::MachineState;
 use crate::notices::{NoticeLevel, Notices};
 use crate::screen::Screen;
 use crate::sessions::{OpenSessions, Pin, SessionId};
@@ -26,6 +27,8 @@ pub struct Shared {
     pub backend: Arc<dyn Backend>,
     /// The screen that is shown.
     pub screen: Screen,
+    /// This machine: engines, devices, profilers.
+    pub machine: MachineState,
     /// What the window remembers from one start to the next.
     pub remembered: SavedState,
     /// The window itself.
@@ -141,6 +144,7 @@ impl Shared {
                 file,
                 written: (remembered.clone(), clock::monotonic_ns()),
             },
+            machine: MachineState::default(),
             trail: Trail::default(),
             sessions: OpenSessions::default(),
             opening: OpeningFiles::default(),

@@ -64,7 +64,7 @@ fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if !app.shared.window.log_open {
         troubles(ui, app, actions);
     }
-    if let Some(installing) = &app.settings.machine.installing {
+    if let Some(installing) = &app.shared.machine.installing {
         label::quiet_line(ui, &installing.step);
     }
 }
@@ -93,7 +93,7 @@ fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         Some(run) if run.stage.is_going_on() => (roles.accent, running_words(run)),
         _ => match app.elsewhere_words() {
             Some(words) => (roles.unsure, words),
-            None if app.settings.machine.is_looking => {
+            None if app.shared.machine.is_looking => {
                 (roles.faint, "Looking at this machine…".to_owned())
             }
             None => (roles.good, "Idle".to_owned()),

@@ -148,7 +148,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             .color(roles.text),
     );
     ui.add_space(space::HAIR);
-    let sentence = match (&app.settings.machine.engines, app.settings.machine.best()) {
+    let sentence = match (&app.shared.machine.engines, app.shared.machine.best()) {
         (None, _) => "Looking for engines…".to_owned(),
         (Some(_), None) => "No engine is installed. Install ONNX Runtime with your pip.".to_owned(),
         (Some(_), Some(best)) => {
@@ -156,7 +156,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             let setups: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
             let who = if setups.is_empty() {
                 let titles = app
-                    .settings
+                    .shared
                     .machine
                     .ready()
                     .map(|engine| engine.title.as_str());
@@ -167,7 +167,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 setups.join(" and ")
             };
             let plan = app.planned_of(request);
-            let takes = app.estimate(&plan, &app.settings.machine.refused(&plan));
+            let takes = app.estimate(&plan, &app.shared.machine.refused(&plan));
             format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };
@@ -182,8 +182,8 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             if button::primary(ui, Some(icon::RUN), "Watch the run").clicked() {
                 actions.push(Action::Go(Screen::Run));
             }
-        } else if app.settings.machine.has_none() {
-            let installing = app.settings.machine.installing.is_some();
+        } else if app.shared.machine.has_none() {
+            let installing = app.shared.machine.installing.is_some();
             if installing {
                 button::plain_if(
                     ui,
@@ -259,9 +259,9 @@ fn section(ui: &mut Ui, title: &str, beside: impl FnOnce(&mut Ui)) {
 
 fn machine(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     section(ui, "This machine", |_| ());
-    let environment = app.settings.machine.environment.as_ref();
+    let environment = app.shared.machine.environment.as_ref();
     let no_card: Vec<String> = app
-        .settings
+        .shared
         .machine
         .missing_cards(&*app.shared.backend)
         .iter()
@@ -347,13 +347,13 @@ fn memory(environment: &Environment) -> (String, String) {
 
 /// The GPUs, and the sources that report none.
 fn graphics(app: &App) -> (String, String) {
-    let Some((devices, _)) = &app.settings.machine.devices else {
+    let Some((devices, _)) = &app.shared.machine.devices else {
         return ("Looking…".to_owned(), " ".to_owned());
     };
     let cards: Vec<&WatchedDevice> = devices.iter().filter(|d| d.kind.is_gpu()).collect();
     match cards[..] {
         [] => {
-            let missing = app.settings.machine.missing_cards(&*app.shared.backend);
+            let missing = app.shared.machine.missing_cards(&*app.shared.backend);
             let names: Vec<&str> = missing.iter().map(|m| m.source.as_str()).collect();
             let words = format!("{}: no GPU", humanize::list(&names));
             ("None found".to_owned(), words)
@@ -409,7 +409,7 @@ fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         .inner_margin(egui::Margin::symmetric(16, 6))
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            match &app.settings.machine.engines {
+            match &app.shared.machine.engines {
                 None => {
                     label::quiet(ui, "Looking…");
                 }
@@ -481,7 +481,7 @@ fn engine_state(ui: &mut Ui, app: &App, engine: &EngineState, actions: &mut Vec<
         }
         return;
     }
-    match &app.settings.machine.installing {
+    match &app.shared.machine.installing {
         None => {
             if button::labelled(ui, Some(icon::EXPORT), "Install").clicked() {
                 actions.push(Action::Machine(MachineAction::InstallOnnxRuntime));

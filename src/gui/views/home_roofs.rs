@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                     label::quiet(
                         ui,
                         &RoofsState::invitation(
-                            app.settings.machine.n_engines(),
+                            app.shared.machine.n_engines(),
                             &*app.shared.backend,
                         ),
                     );

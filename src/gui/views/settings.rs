@@ -111,7 +111,7 @@ fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 actions.push(Action::Machine(MachineAction::Choose(pointed)));
             }
             let Some(path) = pointed.chosen(&app.shared.place) else {
-                let words = app.settings.machine.used_path(pointed).map_or_else(
+                let words = app.shared.machine.used_path(pointed).map_or_else(
                     || "The first one found".to_owned(),
                     |path| format!("Found: {}", path.display()),
                 );

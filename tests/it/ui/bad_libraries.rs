@@ -35,11 +35,11 @@ fn each_library_is_listed_with_its_reason() {
     place.onnxruntime = Some(home.write("libonnxruntime.so", "not a library"));
     let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     desk.until("engines are listed", |app| {
-        app.settings.machine.engines.is_some()
+        app.shared.machine.engines.is_some()
     });
     let engines = desk
         .app()
-        .settings
+        .shared
         .machine
         .engines
         .clone()
@@ -80,17 +80,17 @@ fn a_library_that_hangs_does_not_hold_up_the_window() {
         desk.step();
         frames += 1;
     }
-    assert!(desk.app().settings.machine.is_looking, "the library hangs");
+    assert!(desk.app().shared.machine.is_looking, "the library hangs");
     assert!(frames > 5, "frames go on while it hangs: {frames}");
     // What does not need an engine works.
     desk.press("Ctrl+2");
     desk.see("Start the run");
     desk.step_until("the list is there", PATIENCE, |desk| {
-        desk.app().settings.machine.engines.is_some()
+        desk.app().shared.machine.engines.is_some()
     });
     let engines = desk
         .app()
-        .settings
+        .shared
         .machine
         .engines
         .clone()

@@ -15,7 +15,7 @@ use crate::support::Home;
 fn desk(files: &[&str]) -> Desk {
     let mut desk = Desk::with(Home::new(), Vec::new());
     desk.until("everything is looked up", |app| {
-        app.settings.machine.engines.is_some() && app.library.is_scanned
+        app.shared.machine.engines.is_some() && app.library.is_scanned
     });
     for (number, file) in files.iter().enumerate() {
         let place = examples::ALL.iter().position(|one| one.file == *file);

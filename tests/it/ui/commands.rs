@@ -55,9 +55,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     app.shared
         .notices
         .add(NoticeLevel::Trouble, "a word", None, clock::monotonic_ns());
-    app.settings.machine.installing = None;
+    app.shared.machine.installing = None;
     if id == "stop-install" {
-        app.settings.machine.installing = Some(Installing {
+        app.shared.machine.installing = Some(Installing {
             step: "Fetching".to_owned(),
             share: None,
             cancel: CancelToken::default(),

@@ -37,7 +37,7 @@ fn desk_with(session: &Session) -> Desk {
     write(&path, session);
     let mut desk = Desk::with(home, vec![path]);
     desk.until("everything is looked up", |app| {
-        app.settings.machine.engines.is_some()
+        app.shared.machine.engines.is_some()
             && app.library.is_scanned
             && app.shared.sessions.len() == 1
     });

@@ -94,7 +94,7 @@ fn a_timeline_goes_along_when_its_session_is_saved_and_is_a_button_away() {
 fn a_plan_says_who_watches_and_what_is_not_here() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.act(Action::Go(Screen::Plan));
-    desk.app_mut().settings.machine.missing_profilers =
+    desk.app_mut().shared.machine.missing_profilers =
         vec![(Profiler::Nsys, "nsys is not here".to_owned())];
     desk.click("Profiler");
     desk.see("By nsys");

@@ -177,7 +177,7 @@ pub(super) fn desk() -> Desk {
     write(&path, &session());
     let mut desk = Desk::with(home, vec![path]);
     desk.until("everything is looked up", |app| {
-        app.settings.machine.engines.is_some()
+        app.shared.machine.engines.is_some()
             && app.library.is_scanned
             && app.shared.sessions.len() == 1
     });

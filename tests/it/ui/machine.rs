@@ -25,8 +25,8 @@ fn what_is_missing_has_its_one_action() {
         missing("NVML", "install the driver"),
         missing("RAPL", "load the module"),
     ];
-    desk.app_mut().settings.machine.devices = Some((Vec::new(), sources));
-    desk.app_mut().settings.machine.engines = Some(data::engines(false));
+    desk.app_mut().shared.machine.devices = Some((Vec::new(), sources));
+    desk.app_mut().shared.machine.engines = Some(data::engines(false));
     desk.steps(3);
     desk.see("Install");
     // Counters of the processor do not tell of cards.
@@ -56,12 +56,12 @@ fn where_no_engine_is_the_large_button_fetches_one() {
     for engine in &mut engines {
         engine.is_ready = false;
     }
-    desk.app_mut().settings.machine.engines = Some(engines);
+    desk.app_mut().shared.machine.engines = Some(engines);
     desk.steps(3);
     desk.see("No engine is installed");
     assert!(desk.find("Start").is_none());
     assert!(desk.find("Install ONNX Runtime").is_some());
-    desk.app_mut().settings.machine.engines = Some(data::engines(false));
+    desk.app_mut().shared.machine.engines = Some(data::engines(false));
     desk.steps(3);
     assert!(desk.find("Start").is_some());
     assert!(desk.find("Install ONNX Runtime").is_none());
@@ -92,7 +92,7 @@ fn the_user_says_where_python_is() {
         is_kept(desk, Some(python.clone()))
     });
     assert_eq!(desk.app().shared.place.python, Some(python));
-    desk.until("it was looked into", |app| !app.settings.machine.is_looking);
+    desk.until("it was looked into", |app| !app.shared.machine.is_looking);
 
     // Other choices in the file stay.
     let file = desk.app().shared.place.paths.settings.clone();
@@ -111,16 +111,16 @@ fn the_user_says_where_python_is() {
 fn a_second_place_is_looked_into_once_the_first_is() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
     desk.until("the search for engines is over", |app| {
-        !app.settings.machine.is_looking
+        !app.shared.machine.is_looking
     });
     desk.act(Action::Machine(MachineAction::Rescan));
     desk.act(Action::Machine(MachineAction::Point(
         PathSetting::OnnxRuntime,
         None,
     )));
-    assert!(desk.app().settings.machine.looks_again);
+    assert!(desk.app().shared.machine.looks_again);
     desk.until("both are over", |app| {
-        !app.settings.machine.looks_again && !app.settings.machine.is_looking
+        !app.shared.machine.looks_again && !app.shared.machine.is_looking
     });
 }
 
@@ -150,14 +150,14 @@ fn offered(real: Option<&Path>) -> Desk {
     };
     let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     desk.until("the engines are known", |app| {
-        app.settings.machine.engines.is_some()
+        app.shared.machine.engines.is_some()
     });
     desk.steps(3);
     desk
 }
 
 fn has_torch(desk: &Desk) -> bool {
-    let mut ready = desk.app().settings.machine.ready();
+    let mut ready = desk.app().shared.machine.ready();
     ready.any(|engine| engine.id == "torch")
 }
 
@@ -178,7 +178,7 @@ fn an_environment_with_an_engine_is_named_and_used_with_one_press() {
         settings::read(&file).is_ok_and(|kept| kept.python.as_ref() == Some(&python))
     });
     assert_eq!(desk.app().shared.place.python, Some(python));
-    desk.until("it was looked into", |app| !app.settings.machine.is_looking);
+    desk.until("it was looked into", |app| !app.shared.machine.is_looking);
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Desk {
     fn awake(home: Home, files: Vec<PathBuf>) -> Self {
         let mut desk = Self::with(home, files);
         desk.until("everything is looked up", |app| {
-            app.settings.machine.engines.is_some() && app.library.is_scanned
+            app.shared.machine.engines.is_some() && app.library.is_scanned
         });
         desk
     }

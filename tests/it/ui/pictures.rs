@@ -127,7 +127,7 @@ pub(super) fn desk(state: PictureState, pixels_per_point: f32) -> Desk {
     let count = sessions.len();
     let mut desk = Desk::sized(home, files, pixels_per_point);
     desk.until("everything is looked up", |app| {
-        app.settings.machine.engines.is_some()
+        app.shared.machine.engines.is_some()
             && app.library.is_scanned
             && app.shared.sessions.len() == count
             && !matches!(app.bench.planner.facts, ModelFacts::Reading)
@@ -145,9 +145,9 @@ fn support_broken(home: &Home) {
 /// The same machine, plan and pins everywhere.
 pub(super) fn furnish(desk: &mut Desk, state: PictureState) {
     let app = desk.app_mut();
-    app.settings.machine.environment = Some(data::environment());
-    app.settings.machine.devices = Some(devices::found());
-    app.settings.machine.engines = Some(data::engines(state != PictureState::Empty));
+    app.shared.machine.environment = Some(data::environment());
+    app.shared.machine.devices = Some(devices::found());
+    app.shared.machine.engines = Some(data::engines(state != PictureState::Empty));
     app.settings.roofs.kept = Some(data::roofs(state != PictureState::Empty));
     app.shared.place.paths.library = PathBuf::from("/home/you/.local/share/powerband/sessions");
     app.shared.screen = Screen::Home;

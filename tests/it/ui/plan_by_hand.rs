@@ -35,7 +35,7 @@ fn one_button_measures_a_resnet() {
         .collect();
     let ready: Vec<&str> = desk
         .app()
-        .settings
+        .shared
         .machine
         .ready()
         .map(|engine| engine.id)
@@ -125,7 +125,7 @@ fn batch_sizes_are_switched_by_their_buttons() {
 #[test]
 fn a_network_is_chosen_from_the_list() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().settings.machine.engines = Some(data::engines(true));
+    desk.app_mut().shared.machine.engines = Some(data::engines(true));
     desk.press("Ctrl+2");
     desk.click("Built-in network");
     desk.click("DenseNet-121, ImageNet");

@@ -12,7 +12,7 @@ use crate::support::Home;
 /// A plan with one setup of ONNX Runtime, on a machine that has it.
 fn with_one() -> Desk {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().settings.machine.engines = Some(data::engines(true));
+    desk.app_mut().shared.machine.engines = Some(data::engines(true));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Clear));
     desk.act(Action::Plan(PlanEdit::Add("ort:cpu".to_owned())));
@@ -193,7 +193,7 @@ fn words_are_completed_by_keys_and_by_the_mouse() {
 #[test]
 fn what_is_not_here_is_greyed_with_the_reason() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().settings.machine.engines = Some(data::engines(false));
+    desk.app_mut().shared.machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Add("rten:cpu".to_owned())));
     desk.click("Engine of setup 1");
@@ -290,7 +290,7 @@ fn the_cases_of_the_plan_add_up_to_its_estimate() {
     assert_eq!(desk.column("planned", "rounds")[0], "5");
     let app = desk.app();
     let plan = app.planned().expect("a plan");
-    let estimate = app.estimate(&plan, &app.settings.machine.refused(&plan));
+    let estimate = app.estimate(&plan, &app.shared.machine.refused(&plan));
     let sum = |key: &str| -> f64 {
         let cells = desk.cells("planned", key).into_iter();
         cells.filter_map(|cell| cell.number).sum()
@@ -313,7 +313,7 @@ fn the_cases_of_the_plan_add_up_to_its_estimate() {
 #[test]
 fn a_setup_that_cannot_run_here_has_no_estimate() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().settings.machine.engines = Some(data::engines(false));
+    desk.app_mut().shared.machine.engines = Some(data::engines(false));
     desk.act(Action::Go(Screen::Plan));
     desk.act(Action::Plan(PlanEdit::Text(
         PlanField::Batches,

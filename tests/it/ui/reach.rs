@@ -505,7 +505,7 @@ fn collect_of_run(app: &mut App, arms: &mut BTreeSet<&'static str>, fields: &mut
         share: 0.5,
         cancel: CancelToken::default(),
     });
-    app.settings.machine.installing = Some(Installing {
+    app.shared.machine.installing = Some(Installing {
         step: "Fetching".to_owned(),
         share: None,
         cancel: CancelToken::default(),

@@ -124,7 +124,7 @@ fn from_the_first_start_to_a_curve() {
 #[test]
 fn three_precisions_are_planned() {
     let mut desk = Desk::awake(Home::new(), Vec::new());
-    desk.app_mut().settings.machine.engines = Some(data::engines(true));
+    desk.app_mut().shared.machine.engines = Some(data::engines(true));
     desk.press("Ctrl+1");
     let mut hand = Hand::new(desk);
     hand.press("Ctrl+2");

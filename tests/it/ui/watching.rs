@@ -37,7 +37,7 @@ fn desk(cards: &FakeAmdCards) -> Desk {
     };
     let mut desk = Desk::at_installation(home, place, Vec::new(), 1.0);
     desk.until("the devices are found", |app| {
-        app.settings.machine.devices.is_some()
+        app.shared.machine.devices.is_some()
     });
     desk
 }

@@ -161,7 +161,7 @@ fn desk_of(sessions: &[Session]) -> Desk {
     let mut desk = Desk::with(home, paths);
     let count = sessions.len();
     desk.until("everything is looked up", |app| {
-        app.settings.machine.engines.is_some()
+        app.shared.machine.engines.is_some()
             && app.library.is_scanned
             && app.shared.sessions.len() == count
     });

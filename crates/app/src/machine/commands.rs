@@ -12,14 +12,14 @@ pub(crate) const ALL: &[Command] = &[
         "install-onnxruntime",
         "Install ONNX Runtime",
         "",
-        |app| match &app.settings.machine.installing {
+        |app| match &app.shared.machine.installing {
             Some(_) => Err("it is being installed"),
             None => Ok(Action::Machine(MachineAction::InstallOnnxRuntime)),
         },
     ),
     command("stop-install", "Stop installing", "", |app| {
         let going_on = app
-            .settings
+            .shared
             .machine
             .installing
             .as_ref()

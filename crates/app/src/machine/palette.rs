@@ -19,7 +19,7 @@ pub(crate) fn entries(app: &App) -> Vec<Offered> {
             Action::Machine(MachineAction::Point(pointed, None)),
         )
     });
-    let engines = app.settings.machine.engines.iter().flatten();
+    let engines = app.shared.machine.engines.iter().flatten();
     let environments = engines.flat_map(|engine| {
         let use_it = move |offer: &OfferedEnvironment| {
             let point = MachineAction::Point(engine.pointed()?, Some(offer.path.clone()));

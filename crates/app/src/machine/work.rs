@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::{EVERYWHERE, PathSetting, describe};
 use crate::backend::{Backend, InstallProgress};
-use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::humanize;
@@ -14,16 +13,16 @@ use powerband_store::settings;
 /// Searches devices and engines of this machine.
 pub(crate) fn survey(place: &Installation, backend: &dyn Backend, outlet: &Outlet) {
     let environment = backend.environment();
-    outlet.send_to(|door: &mut SettingsDoor, shared| door.environment_known(environment, shared));
+    outlet.send(|app| app.shared.environment_known(environment));
     if let Some(watch) = &place.watch {
         let found = backend.devices(&watch.places);
-        outlet.send(|app| app.settings.machine.devices = Some(found));
+        outlet.send(|app| app.shared.machine.devices = Some(found));
     }
     let found = backend.engines(place);
     let missing = backend.missing_profilers();
-    outlet.send(|app| app.settings.machine.missing_profilers = missing);
+    outlet.send(|app| app.shared.machine.missing_profilers = missing);
     let engines = describe(&found);
-    outlet.send_to(|door: &mut SettingsDoor, shared| door.engines_found(engines, shared));
+    outlet.send(|app| app.shared.engines_found(engines));
 }
 
 /// Fetches the ONNX Runtime that suits this machine's card, or else the one that runs everywhere.
@@ -38,7 +37,7 @@ pub(crate) fn install(
         let mut tell = |step: InstallProgress| {
             let (words, share) = step_words(step);
             outlet.send(move |app| {
-                if let Some(installing) = &mut app.settings.machine.installing {
+                if let Some(installing) = &mut app.shared.machine.installing {
                     installing.step = words;
                     installing.share = share;
                 }
@@ -53,7 +52,7 @@ pub(crate) fn install(
         ));
         installed = fetch(EVERYWHERE);
     }
-    outlet.send_to(|door: &mut SettingsDoor, shared| door.installed(installed, shared));
+    outlet.send(|app| app.shared.onnxruntime_installed(installed));
 }
 
 fn step_words(step: InstallProgress) -> (String, Option<f32>) {

@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_is_not_here_comes_last_with_its_reason() {
         let mut app = app();
-        app.settings.machine.engines = Some(vec![EngineState {
+        app.shared.machine.engines = Some(vec![EngineState {
             id: "ort",
             title: "ONNX Runtime 1.30".to_owned(),
             words: String::new(),

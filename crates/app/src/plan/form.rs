@@ -155,7 +155,7 @@ impl App {
                     options: [].into(),
                 };
                 let state = self
-                    .settings
+                    .shared
                     .machine
                     .ready()
                     .find(|state| state.id == engine.id());
@@ -163,7 +163,7 @@ impl App {
                     value: engine.id().to_owned(),
                     title: engine.title().to_owned(),
                     help: state.map_or_else(String::new, |state| state.title.clone()),
-                    why_not: self.settings.machine.refusal(&setup),
+                    why_not: self.shared.machine.refusal(&setup),
                 }
             })
             .collect()
@@ -172,7 +172,7 @@ impl App {
     /// Devices that a setup may name: those that its engine knows, here or elsewhere.
     pub fn device_choices(&self, setup: &Setup) -> Vec<Alternative> {
         let mut names = vec!["cpu".to_owned()];
-        let own = self.settings.machine.engines.iter().flatten();
+        let own = self.shared.machine.engines.iter().flatten();
         let own = own.filter(|state| state.id == setup.engine);
         for info in own.filter_map(|state| state.info.as_ref()) {
             names.extend(info.devices.iter().cloned());
@@ -255,8 +255,8 @@ impl App {
         if let Some(reason) = reason_of(then) {
             return Some(reason).filter(|_| reason_of(now).is_none());
         }
-        let refusal = self.settings.machine.refusal(then)?;
-        self.settings
+        let refusal = self.shared.machine.refusal(then)?;
+        self.shared
             .machine
             .refusal(now)
             .is_none()
@@ -271,7 +271,7 @@ impl App {
             _ => return BTreeMap::new(),
         };
         let found = self
-            .settings
+            .shared
             .machine
             .devices
             .iter()

@@ -216,7 +216,7 @@ impl App {
                 let is_new = seen.insert(spec.clone());
                 let twice = (!is_new).then(|| "already in the plan".to_owned());
                 let left_out = form::reason_of(&setup)
-                    .or_else(|| self.settings.machine.refusal(&setup))
+                    .or_else(|| self.shared.machine.refusal(&setup))
                     .or(twice);
                 Combination { spec, left_out }
             })

@@ -270,7 +270,7 @@ fn care(app: &App) -> Vec<Offered> {
     }
     let profilers = Profiler::ALL.into_iter().map(Some);
     for choice in std::iter::once(None).chain(profilers) {
-        let is_here = choice.is_none_or(|one| app.settings.machine.missing_profiler(one).is_none());
+        let is_here = choice.is_none_or(|one| app.shared.machine.missing_profiler(one).is_none());
         if choice != draft.profile && is_here {
             let by = choice.map_or_else(
                 || "no profile".to_owned(),

@@ -29,7 +29,7 @@ impl App {
     /// Looks into the newest sessions of what may be measured next, where they are others than before. Never
     /// during a run: reading takes something from what is measured.
     pub(crate) fn learn_if_wanted(&mut self) {
-        let Some(environment) = self.settings.machine.environment.as_ref() else {
+        let Some(environment) = self.shared.machine.environment.as_ref() else {
             return;
         };
         let from = self.sessions_to_read();

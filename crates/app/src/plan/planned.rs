@@ -20,7 +20,7 @@ impl App {
         let names_none = request.setups.is_empty();
         let setups = plans::candidates(&request)
             .into_iter()
-            .filter(|(_, engine)| !names_none || self.settings.machine.has_engine(engine.id()))
+            .filter(|(_, engine)| !names_none || self.shared.machine.has_engine(engine.id()))
             .map(|(setup, _)| setup);
         let inputs = match &self.bench.planner.facts {
             ModelFacts::Known(summary)
@@ -42,19 +42,19 @@ impl App {
     /// What the large button measures, as far as it is known yet what this machine has.
     pub fn first_request(&self) -> RunRequest {
         let devices = self
-            .settings
+            .shared
             .machine
             .devices
             .iter()
             .flat_map(|(found, _)| found);
         let kinds: Vec<DeviceKind> = devices.map(|device| device.kind).collect();
-        default_benchmark::request(&self.settings.machine.ladder_machine(), &kinds)
+        default_benchmark::request(&self.shared.machine.ladder_machine(), &kinds)
     }
 
     /// The setup that "add a setup" adds: the best engine that the plan does not have yet.
     pub fn next_setup(&self) -> String {
         let planned = self.bench.planner.draft.setups.iter();
-        self.settings
+        self.shared
             .machine
             .next_setup(planned.map(|setup| setup.spec.as_str()))
     }

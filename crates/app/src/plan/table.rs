@@ -33,7 +33,7 @@ impl App {
 
     /// The cases of a plan, in its order, with those that cannot run here.
     fn planned_cases(&self, plan: &Plan) -> Vec<PlannedCase> {
-        let refused = self.settings.machine.refused(plan);
+        let refused = self.shared.machine.refused(plan);
         let known = &self.bench.past_durations.known;
         let shorter = self.without_refused_points(plan);
         let estimates = plan_estimate::case_estimates(&shorter, &refused, known);
@@ -41,7 +41,7 @@ impl App {
         let mut estimates = estimates.into_iter().peekable();
         let reason_of = |case: CaseKey| {
             let setup = plan.setups.get(case.setup);
-            let refusal = setup.and_then(|setup| self.settings.machine.refusal(setup));
+            let refusal = setup.and_then(|setup| self.shared.machine.refusal(setup));
             let of_network = || self.refused_case(plan, case).map(str::to_owned);
             refusal.or_else(of_network).unwrap_or_default()
         };

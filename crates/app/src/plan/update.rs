@@ -54,7 +54,7 @@ impl App {
             }
             PlanEdit::Ladder(id) => {
                 if let Ok(ladder) = ladders::find(id) {
-                    let request = ladder.request(&self.settings.machine.ladder_machine());
+                    let request = ladder.request(&self.shared.machine.ladder_machine());
                     self.replace_plan(Draft::of_request(&request));
                 }
             }

@@ -174,7 +174,7 @@ fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
             let choices = Profiler::ALL.into_iter().map(Some);
             for choice in std::iter::once(None).chain(choices) {
                 let missing =
-                    choice.and_then(|profiler| app.settings.machine.missing_profiler(profiler));
+                    choice.and_then(|profiler| app.shared.machine.missing_profiler(profiler));
                 let button = Button::selectable(chosen == choice, title(choice));
                 let response = ui.add_enabled(missing.is_none(), button);
                 let response = match missing {

@@ -44,7 +44,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ..DataTable::default()
         };
         table.show(ui, app, actions);
-        let estimate = app.estimate(&plan, &app.settings.machine.refused(&plan));
+        let estimate = app.estimate(&plan, &app.shared.machine.refused(&plan));
         ui.add_space(space::TINY);
         ui.horizontal(|ui| {
             ui.add_space(10.0);

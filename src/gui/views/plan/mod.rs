@@ -139,7 +139,7 @@ fn estimate_line(ui: &mut Ui, app: &App) {
     let Some(plan) = app.planned().filter(|_| ui.available_width() > ESTIMATE) else {
         return;
     };
-    let refused = app.settings.machine.refused(&plan);
+    let refused = app.shared.machine.refused(&plan);
     let estimate = app.estimate(&app.without_refused_points(&plan), &refused);
     if estimate.cases > 0 {
         label::faint(ui, &estimate.to_string()).on_hover_text("The estimate of this plan");
@@ -389,7 +389,7 @@ fn cost(ui: &mut Ui, app: &App, faults: &[PlanError]) {
         return;
     }
     let plan = app.without_refused_points(&plan);
-    let refused = app.settings.machine.refused(&plan);
+    let refused = app.shared.machine.refused(&plan);
     let estimate = app.estimate(&plan, &refused);
     if estimate.cases == 0 && !refused.is_empty() {
         label::quiet(ui, "No setup of this plan can run here.");

@@ -94,7 +94,7 @@ fn card(
         .corner_radius(CONTROL_RADIUS)
         .inner_margin(space::SMALL);
     let read = Spelling::parse(&setup.spec).setup;
-    let refusal = app.settings.machine.refusal(&read);
+    let refusal = app.shared.machine.refusal(&read);
     frame.show(ui, |ui| {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = space::TINY;

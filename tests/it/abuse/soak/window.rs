@@ -114,7 +114,7 @@ impl SoakWindow {
             n_cases: 0,
         };
         desk.until("everything is looked up", |app| {
-            app.settings.machine.engines.is_some() && app.library.is_scanned
+            app.shared.machine.engines.is_some() && app.library.is_scanned
         });
         desk
     }
