@@ -323,7 +323,7 @@ impl Window {
             ctx.request_repaint();
         }
         if ctx.input(|input| input.viewport().close_requested()) && !self.is_closing {
-            if self.app.is_running() {
+            if self.app.bench.is_running() {
                 ctx.send_viewport_cmd(ViewportCommand::CancelClose);
                 self.app.act(Action::Shell(Shell::AskClose));
             } else {
@@ -346,7 +346,7 @@ impl Window {
 
     /// Stops a run and closes, like *Stop and close* in the window.
     fn end_where_asked(&mut self) {
-        lost_display::note_running(self.app.is_running());
+        lost_display::note_running(self.app.bench.is_running());
         if self.ending.is_asked() && !self.is_ending {
             self.is_ending = true;
             self.act(Action::Shell(Shell::Close(Closing::Stop)));

@@ -13,12 +13,9 @@ use crate::kernels::KernelsState;
 use crate::library::LibraryState;
 use crate::network::NetworkState;
 use crate::parts::part::Layer;
-use crate::plan::past_durations::PastDurationCache;
-use crate::plan::{Draft, Planner};
+use crate::plan::{Draft, PastDurationCache, Planner};
 use crate::roofs::RoofsState;
-use crate::run::LiveRun;
-use crate::run::programs::ProgramsQuestion;
-use crate::run::queue::QueuedRun;
+use crate::run::{LiveRun, ProgramsQuestion, QueuedRun};
 use crate::shared::Shared;
 use crate::timeline::TimelineState;
 use crate::why::WhyState;
@@ -73,6 +70,17 @@ impl BenchDoor {
             elsewhere: Vec::new(),
             past_durations: PastDurationCache::default(),
         }
+    }
+
+    /// Whether workers may be measuring.
+    pub fn is_running(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.stage.is_going_on())
+    }
+
+    /// Whether a run can be started, or why not.
+    pub fn can_start(&self) -> Result<(), &'static str> {
+        let is_idle = !self.is_running();
+        is_idle.then_some(()).ok_or("a run is in progress")
     }
 
     /// The run whose workers may still be measuring.

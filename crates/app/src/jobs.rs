@@ -286,7 +286,9 @@ impl LastScan {
         let now = journal::live_runs(journals, &self.living);
         if now != self.living {
             self.living.clone_from(&now);
-            outlet.send_with(Urgency::Soon, |app| app.update_other_runs(now));
+            outlet.send_with(Urgency::Soon, |app| {
+                app.bench.update_other_runs(now, &mut app.shared);
+            });
         }
     }
 

@@ -57,7 +57,7 @@ use powerband_core::base::clock;
 use powerband_findings::chart::view::Zoom;
 pub use powerband_store::installation::Installation;
 use powerband_store::library::journals;
-use sessions::SessionId;
+use sessions::{LIVE, SessionId};
 use shared::{FollowUp, Shared};
 
 /// A request of the application to the window.
@@ -180,9 +180,9 @@ impl App {
         self.shared.look_for_engines();
         SettingsDoor::read_roofs(&self.shared);
         self.settings.detached(action::Detached::Look, &self.shared);
-        self.look_for_journals();
-        self.list_plans();
-        self.inspect_model();
+        BenchDoor::look_for_journals(&self.shared);
+        BenchDoor::list_plans(&self.shared);
+        self.bench.inspect_model(&self.shared);
     }
 
     /// Applies an action.
@@ -201,17 +201,35 @@ impl App {
     }
 
     fn follow_up(&mut self) {
-        self.shared.is_running = self.is_running();
+        self.shared.is_running = self.bench.is_running();
         while let Some(next) = self.shared.follow_ups.pop_front() {
             match next {
                 FollowUp::Action(action) => self.apply_one(action),
                 FollowUp::OpenSessions(files) => self.open_sessions(files),
                 FollowUp::CasePinned(pin) => self.case_selected(pin),
-                FollowUp::PlansChanged => self.list_plans(),
-                FollowUp::PastDurationsWanted => self.learn_if_wanted(),
+                FollowUp::PlansChanged => BenchDoor::list_plans(&self.shared),
+                FollowUp::PastDurationsWanted => self.bench.learn_if_wanted(&self.shared),
                 FollowUp::RoofsChanged => self.profile.forget_limits(&mut self.shared),
+                FollowUp::RoofsWanted(setup) => {
+                    self.settings.measure_roofs_for(setup, &self.shared);
+                }
+                FollowUp::RunBegan => {
+                    self.settings.stop_roofs();
+                    self.compare.sides.forget_run();
+                }
+                FollowUp::RunGrew(measured) => {
+                    self.curves.redraw_curves_of_run(&mut self.shared);
+                    self.compare.run_grew(measured, &mut self.shared);
+                }
+                FollowUp::RunOver(id, is_compared) => {
+                    self.curves.forget(LIVE);
+                    self.compare.run_is_over(id, is_compared);
+                    self.sessions_changed();
+                }
+                FollowUp::RunExplained(id) => self.profile.explain_run(id, &mut self.shared),
+                FollowUp::Detach(request) => self.settings.detach(*request, &mut self.shared),
             }
-            self.shared.is_running = self.is_running();
+            self.shared.is_running = self.bench.is_running();
         }
         if std::mem::take(&mut self.shared.is_comparison_stale) {
             self.compare
@@ -228,8 +246,8 @@ impl App {
             Action::Machine(machine) => self.shared.machine(machine),
             Action::Roofs(roofs) => self.settings.roofs(roofs, &mut self.shared),
             Action::Detached(detached) => self.settings.detached(detached, &self.shared),
-            Action::Plan(edit) => self.plan(edit),
-            Action::Run(run) => self.run(&run),
+            Action::Plan(edit) => self.bench.plan(edit, &mut self.shared),
+            Action::Run(run) => self.bench.run(&run, &mut self.shared),
             Action::Sessions(sessions) => self.sessions(sessions),
             Action::Curves(curves) => self.curves.act(curves, &mut self.shared),
             Action::Charts(change) => self.shared.charts(change),
@@ -280,18 +298,10 @@ impl App {
         if let Some(run) = &mut self.bench.run {
             run.update_progress(now);
         }
-        self.run_table();
-        self.planned_table();
+        self.bench.run_table(&mut self.shared);
+        self.bench.planned_table(&mut self.shared);
         self.curves.refresh_curves(&mut self.shared);
         false
-    }
-
-    /// Whether workers may be measuring.
-    pub fn is_running(&self) -> bool {
-        self.bench
-            .run
-            .as_ref()
-            .is_some_and(|run| run.stage.is_going_on())
     }
 
     /// The keys of a command, as words; nothing for none.
@@ -305,7 +315,7 @@ impl App {
     /// Nanoseconds until something changes by itself.
     pub fn next_change_ns(&self) -> Option<u64> {
         let now = clock::monotonic_ns();
-        let tick = self.is_running().then_some(1_000_000_000);
+        let tick = self.bench.is_running().then_some(1_000_000_000);
         [tick, self.shared.notices.next_change_ns(now)]
             .into_iter()
             .flatten()

@@ -17,6 +17,9 @@ use crate::shell::trail::Trail;
 use crate::tables::Tables;
 use crate::{Installation, WindowRequest};
 use powerband_core::base::clock;
+use powerband_core::domain::request::RunRequest;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::setup::Setup;
 use powerband_store::library::ScannedFile;
 
 /// What the parts of the application share.
@@ -76,6 +79,18 @@ pub(crate) enum FollowUp {
     PastDurationsWanted,
     /// Other roofs are known.
     RoofsChanged,
+    /// The roofs that a setup needs are to be measured.
+    RoofsWanted(Setup),
+    /// A run begins, and the one before is no longer measured.
+    RunBegan,
+    /// The session of the run has more; after a round, this is it with its samples.
+    RunGrew(Option<Arc<Session>>),
+    /// The run became this open session; its first two setups are compared where that is what it is for.
+    RunOver(SessionId, bool),
+    /// A run with experiments is over: what limits its case is shown.
+    RunExplained(SessionId),
+    /// A plan is measured in jobs of Slurm.
+    Detach(Box<RunRequest>),
 }
 
 /// What is open and shown in the window beside its screens.

@@ -190,7 +190,7 @@ fn entry(
         short: has_names.then(|| door.title()),
     };
     let response = square(ui, glyph, color, &words, is_on, height);
-    if door == Door::Bench && app.is_running() {
+    if door == Door::Bench && app.bench.is_running() {
         let at = response.rect.center_top() + vec2(12.0, 6.0);
         ui.painter().circle_filled(at, 3.5, roles.accent);
     }

@@ -91,7 +91,7 @@ fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let roles = theme::roles(ui);
     let (color, words) = match &app.bench.run {
         Some(run) if run.stage.is_going_on() => (roles.accent, running_words(run)),
-        _ => match app.elsewhere_words() {
+        _ => match app.bench.elsewhere_words() {
             Some(words) => (roles.unsure, words),
             None if app.shared.machine.is_looking => {
                 (roles.faint, "Looking at this machine…".to_owned())
@@ -103,7 +103,7 @@ fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.painter().circle_filled(dot.center(), 3.5, color);
     let words = Label::new(RichText::new(words).size(12.0).color(roles.text)).truncate();
     let response = ui.add(words.sense(Sense::click()));
-    if response.clicked() && (app.bench.run.is_some() || app.elsewhere_words().is_some()) {
+    if response.clicked() && (app.bench.run.is_some() || app.bench.elsewhere_words().is_some()) {
         actions.push(Action::Go(Screen::Run));
     }
     let Some(run) = app.bench.run.as_ref().filter(|run| run.stage.is_going_on()) else {

@@ -271,19 +271,16 @@ fn small_chart(ui: &mut Ui, place: usize, spec: &ChartSpec) {
 
 /// Measures the last two sessions in one run, where they can be measured here.
 fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.compare.history.sides_to_measure_again().is_err() {
+    let Ok(sides) = app.compare.history.sides_to_measure_again() else {
         return;
-    }
-    ui.add_space(space::SMALL);
-    let allowed = if app.is_running() {
-        Err("a run is in progress")
-    } else {
-        Ok(())
     };
+    ui.add_space(space::SMALL);
+    let allowed = app.bench.can_start();
     let title = "Measure the last two again, in turns";
     let button = button::plain_if(ui, allowed, Some(icon::AGAIN), title);
     if button.on_hover_text(IN_TURNS).clicked() {
-        actions.push(Action::Run(RunAction::AgainInHistory));
+        let again = RunAction::AgainInHistory(Box::new(sides));
+        actions.push(Action::Run(again));
     }
 }
 

@@ -152,7 +152,7 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         (None, _) => "Looking for engines…".to_owned(),
         (Some(_), None) => "No engine is installed. Install ONNX Runtime with your pip.".to_owned(),
         (Some(_), Some(best)) => {
-            let request = app.first_request();
+            let request = app.shared.machine.first_request();
             let setups: Vec<String> = request.setups.iter().map(ToString::to_string).collect();
             let who = if setups.is_empty() {
                 let titles = app
@@ -166,19 +166,20 @@ fn first_run(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             } else {
                 setups.join(" and ")
             };
-            let plan = app.planned_of(request);
-            let takes = app.estimate(&plan, &app.shared.machine.refused(&plan));
+            let plan = app.bench.planned_of(request, &app.shared);
+            let refused = app.shared.machine.refused(&plan);
+            let takes = app.bench.estimate(&plan, &refused);
             format!("{who}, batches 1 to 16, quick preset: {takes}")
         }
     };
     label::quiet(ui, &sentence);
-    if let Some(words) = app.elsewhere_words() {
+    if let Some(words) = app.bench.elsewhere_words() {
         label::quiet(ui, &words);
     }
     ui.add_space(space::MEDIUM);
     ui.horizontal(|ui| {
         ui.spacing_mut().button_padding = vec2(18.0, 8.0);
-        if app.is_running() {
+        if app.bench.is_running() {
             if button::primary(ui, Some(icon::RUN), "Watch the run").clicked() {
                 actions.push(Action::Go(Screen::Run));
             }

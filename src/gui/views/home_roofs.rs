@@ -8,7 +8,7 @@ use crate::gui::theme::{self, space, text};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Roofs};
-use powerband_app::roofs::{MeasuringRoofs, RoofsState};
+use powerband_app::roofs::{self, MeasuringRoofs, RoofsState};
 use powerband_core::base::humanize;
 use powerband_core::domain::roofs::Roofs as DeviceRoofs;
 use powerband_findings::analysis::roof_facts::{RoofFact, roof_facts};
@@ -102,13 +102,7 @@ pub(super) fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     } else {
         ("Measure roofs", Roofs::Measure)
     };
-    let allowed = if app.is_running() {
-        Err("a run is in progress")
-    } else if app.settings.roofs.measuring.is_some() {
-        Err("they are being measured")
-    } else {
-        Ok(())
-    };
+    let allowed = roofs::can_measure(&app.settings, &app.shared);
     if button::plain_if(ui, allowed, Some(icon::TIMER), name).clicked() {
         actions.push(Action::Roofs(action));
     }

@@ -266,7 +266,7 @@ fn closing_in_mid_run_asks_and_loses_nothing() {
     assert!(!desk.sees("Stop and close"));
     desk.close_window();
     desk.click("Stay");
-    assert!(!desk.app().shared.window.closing && desk.app().is_running());
+    assert!(!desk.app().shared.window.closing && desk.app().bench.is_running());
     desk.close_window();
     desk.click("Stop and close");
     desk.step_until("the window closes", super::PATIENCE, |desk| {
@@ -349,7 +349,7 @@ fn opening_goes_to_what_was_opened_while_a_run_goes_on() {
     desk.act(Action::Go(Screen::Home));
     desk.act(Action::Sessions(Sessions::Open(vec![file])));
     assert_eq!(desk.app().shared.screen, Screen::Curves);
-    assert!(desk.app().is_running());
+    assert!(desk.app().bench.is_running());
 }
 
 #[test]
@@ -506,8 +506,9 @@ fn the_time_of_a_plan_is_known_from_the_run_before() {
     desk.press("Ctrl+2");
     desk.steps(2);
     let takes = |desk: &Desk| {
-        let plan = desk.app().planned().expect("a plan");
-        desk.app().estimate(&plan, &BTreeSet::new())
+        let app = desk.app();
+        let plan = app.bench.planned(&app.shared).expect("a plan");
+        app.bench.estimate(&plan, &BTreeSet::new())
     };
     let before = takes(&desk);
     assert_eq!(before.known, 0);
@@ -515,8 +516,8 @@ fn the_time_of_a_plan_is_known_from_the_run_before() {
     desk.act(Action::Run(RunAction::Start));
     desk.step_until("the run is over", super::PATIENCE, is_saved);
     desk.until("it was learned from", |app| {
-        let plan = app.planned().expect("a plan");
-        app.estimate(&plan, &BTreeSet::new()).known == 2
+        let plan = app.bench.planned(&app.shared).expect("a plan");
+        app.bench.estimate(&plan, &BTreeSet::new()).known == 2
     });
     let after = takes(&desk);
     assert!(after.high_s < before.high_s / 2.0, "{before:?}, {after:?}");

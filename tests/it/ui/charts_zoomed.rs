@@ -202,5 +202,5 @@ fn a_zoom_stays_while_other_things_change_and_a_run_measures() {
     desk.steps(3);
     assert_eq!(view(&desk, "throughput"), None);
     desk.act(Action::Run(RunAction::Stop));
-    desk.until("the run is over", |app| !app.is_running());
+    desk.until("the run is over", |app| !app.bench.is_running());
 }

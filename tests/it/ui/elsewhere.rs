@@ -60,7 +60,7 @@ fn a_run_of_another_program_is_seen_and_a_second_one_asks_first() {
     desk.click("Measure anyway");
     desk.step_until("the run is saved", PATIENCE, is_saved);
     // The run of this window is none of another program.
-    assert_eq!(desk.app().elsewhere_words().as_deref(), Some(words));
+    assert_eq!(desk.app().bench.elsewhere_words().as_deref(), Some(words));
     let bench = "bench resnet18@cifar --setup fake --batch 1 --rounds 1 --preset quick";
     let told = desk.home.run(&bench.split(' ').collect::<Vec<_>>()).err;
     assert!(told.contains(words), "{told}");
@@ -74,12 +74,12 @@ fn a_run_of_this_window_is_not_taken_for_one_of_another_program() {
     super::behaviour::long_run(&mut desk);
     let begun = std::time::Instant::now();
     desk.step_until("the watch looks", PATIENCE, |desk| {
-        assert_eq!(desk.app().elsewhere_words(), None);
+        assert_eq!(desk.app().bench.elsewhere_words(), None);
         begun.elapsed().as_secs() >= 4
     });
     desk.click("Stop");
     desk.step_until("the run is saved", PATIENCE, is_saved);
-    assert_eq!(desk.app().elsewhere_words(), None);
+    assert_eq!(desk.app().bench.elsewhere_words(), None);
 }
 
 #[test]

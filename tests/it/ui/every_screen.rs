@@ -6,7 +6,7 @@ use eframe::egui::accesskit::{Action as Listens, Role};
 use egui_kittest::kittest::AccessKitNode;
 use powerband_app::action::{Action, Library, RunAction, Sessions, Shell};
 use powerband_app::reports::{ReportSubject, ReportTarget};
-use powerband_app::run::programs::ProgramsQuestion;
+use powerband_app::run::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
 

@@ -228,7 +228,7 @@ fn a_run_in_progress_is_compared_as_it_goes() {
     desk.act(Action::Go(Screen::Fleet));
     desk.until("its machines are compared", |app| {
         let shown = app.compare.fleet.shown();
-        app.is_running() && shown.is_some_and(|case| case.median_ns.is_some())
+        app.bench.is_running() && shown.is_some_and(|case| case.median_ns.is_some())
     });
     desk.steps(2);
     desk.see("Of the run in progress");

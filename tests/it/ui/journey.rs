@@ -154,7 +154,11 @@ fn a_journey_is_planned_by_hand_and_undone() {
     }
     desk.fill("Batch sizes", "1, 4, 16");
     desk.press("Escape");
-    let cases = |desk: &Desk| desk.app().planned().map(|plan| plan.cases().len());
+    let cases = |desk: &Desk| {
+        let app = desk.app();
+        let plan = app.bench.planned(&app.shared);
+        plan.map(|plan| plan.cases().len())
+    };
     assert_eq!(cases(&desk), Some(9));
     desk.click("Setups are optimisation steps");
     assert_eq!(cases(&desk), Some(5), "three steps and two larger batches");
@@ -178,7 +182,8 @@ fn what_comes_ready_becomes_the_plan_in_one_step() {
         draft.journey && draft.batches.starts_with("1,"),
         "{draft:?}"
     );
-    let planned = desk.app().planned().expect("a plan");
+    let app = desk.app();
+    let planned = app.bench.planned(&app.shared).expect("a plan");
     assert_eq!(planned.ladder.len(), draft.setups.len() + 4);
     desk.see("Cannot run here");
     desk.press("Ctrl+Z");

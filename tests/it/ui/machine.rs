@@ -199,8 +199,9 @@ fn a_real_environment_with_pytorch_is_ready_after_one_press() {
     assert!(desk.find(USE).is_none());
     let kept = settings::read(&desk.app().shared.place.paths.settings).expect("settings");
     assert_eq!(kept.python, Some(desk.path("user/venvs/llm/bin/python")));
-    let first = desk.app().first_request();
-    let planned = desk.app().planned_of(first);
+    let app = desk.app();
+    let first = app.shared.machine.first_request();
+    let planned = app.bench.planned_of(first, &app.shared);
     assert!(
         planned.setups.iter().any(|setup| setup.engine == "torch"),
         "Start measures with it"

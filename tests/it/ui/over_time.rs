@@ -176,7 +176,7 @@ fn an_interval_closes_in_while_a_run_goes_on() {
         app.compare.sides.drawn.closing_in.is_some()
     });
     let first = drawn(&desk);
-    assert!(desk.app().is_running(), "a run that goes on");
+    assert!(desk.app().bench.is_running(), "a run that goes on");
     desk.see("round by round");
     desk.until("it grew by a round", |app| {
         let drawn = app.compare.sides.drawn.closing_in.as_ref();

@@ -289,8 +289,9 @@ fn the_cases_of_the_plan_add_up_to_its_estimate() {
     );
     assert_eq!(desk.column("planned", "rounds")[0], "5");
     let app = desk.app();
-    let plan = app.planned().expect("a plan");
-    let estimate = app.estimate(&plan, &app.shared.machine.refused(&plan));
+    let plan = app.bench.planned(&app.shared).expect("a plan");
+    let refused = app.shared.machine.refused(&plan);
+    let estimate = app.bench.estimate(&plan, &refused);
     let sum = |key: &str| -> f64 {
         let cells = desk.cells("planned", key).into_iter();
         cells.filter_map(|cell| cell.number).sum()

@@ -53,8 +53,8 @@ fn the_plan_says_what_inputs_are_filled_with_and_takes_another_choice() {
 /// Waits until it is known what a run of the plan as it stands would refuse.
 fn checked(desk: &mut Desk, what: &str, is_it: fn(&PlanCheck) -> bool) {
     desk.until(what, |app| {
-        let plan = app.planned();
-        let check = plan.as_ref().and_then(|plan| app.plan_check(plan));
+        let plan = app.bench.planned(&app.shared);
+        let check = plan.as_ref().and_then(|plan| app.bench.plan_check(plan));
         check.is_some_and(is_it)
     });
     desk.steps(2);
@@ -81,11 +81,12 @@ fn a_length_beyond_the_positions_of_a_network_is_refused_before_its_run() {
         !check.cases.is_empty()
     });
     desk.see(refusal);
-    let plan = desk.app().planned().expect("a plan");
+    let app = desk.app();
+    let plan = app.bench.planned(&app.shared).expect("a plan");
     let none = BTreeSet::new();
-    let estimate = desk.app().estimate(&plan, &none);
+    let estimate = desk.app().bench.estimate(&plan, &none);
     assert_eq!(2 * estimate.cases, plan.cases().len(), "128 alone is run");
-    assert_eq!(desk.app().plan_obstacle(), None);
+    assert_eq!(desk.app().bench.plan_obstacle(&desk.app().shared), None);
 
     desk.fill("Sweep", "sequence=2048");
     checked(&mut desk, "the plan is refused", |check| {

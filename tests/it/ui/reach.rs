@@ -17,7 +17,7 @@ use powerband_app::palette_entries;
 use powerband_app::plan::{ArrivalMode, MatrixEdit, PlanEdit, PlanField};
 use powerband_app::reports::ReportTarget;
 use powerband_app::roofs::MeasuringRoofs;
-use powerband_app::run::programs::ProgramsQuestion;
+use powerband_app::run::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::{Pane, ROOM_BELOW, ROOM_FOR_TWO};
 use powerband_app::tables::action::TableChange;
@@ -157,7 +157,7 @@ ways! {
     Action::Run(RunAction::StartFirst | RunAction::Detach | RunAction::Queue | RunAction::StartNext) => Palette,
     Action::Run(RunAction::Unqueue(_)) => Else("a cross beside the plan"),
     Action::Run(RunAction::Pause | RunAction::Resume) => Palette,
-    Action::Run(RunAction::More(_, _) | RunAction::AgainInHistory) => Else("a command, where a verdict is open"),
+    Action::Run(RunAction::More(_, _) | RunAction::AgainInHistory(_)) => Else("a command, where a verdict is open"),
     Action::Run(RunAction::Again(_, _)) => Palette,
     Action::Run(RunAction::Why(_, _)) => Palette,
     Action::Run(RunAction::Stop) => Palette,

@@ -88,7 +88,7 @@ fn what_a_case_needs_is_measured_after_its_experiments_until_the_user_ends_that(
         let change = Some(ExperimentChange::TwiceBatch);
         desk.act(Action::Run(RunAction::Why(Pin { session, case }, change)));
         desk.until("the experiment is over", |app| {
-            !app.is_running() && app.shared.sessions.len() > number
+            !app.bench.is_running() && app.shared.sessions.len() > number
         });
     };
     ask(&mut desk, 1);

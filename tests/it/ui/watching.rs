@@ -133,7 +133,12 @@ fn watching_can_be_turned_off_and_plans_can_ask_for_energy() {
     assert_eq!(desk.app().shared.remembered.watching, ReadingRate::Off);
     desk.act(Action::Go(Screen::Plan));
     desk.app_mut().bench.planner.draft = draft("fake", "1", 2);
-    let least_ms = |desk: &Desk| desk.app().planned().map(|plan| plan.measure.min_time_ms);
+    let least_ms = |desk: &Desk| {
+        desk.app()
+            .bench
+            .planned(&desk.app().shared)
+            .map(|plan| plan.measure.min_time_ms)
+    };
     assert_eq!(least_ms(&desk), Some(5_000));
     desk.click("Energy: every case");
     assert_eq!(least_ms(&desk), Some(12_000));

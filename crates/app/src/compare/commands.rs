@@ -38,7 +38,7 @@ pub(crate) const ALL: &[Command] = &[
             let sides = app.compare.history.sides_to_measure_again();
             let sides = sides.ok();
             sides
-                .map(|_| Action::Run(RunAction::AgainInHistory))
+                .map(|sides| Action::Run(RunAction::AgainInHistory(Box::new(sides))))
                 .ok_or("History shows no two sessions that can be measured here")
         },
     ),

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use super::SideChoice;
-use crate::sessions::OpenSessions;
+use crate::sessions::{OpenSessions, Snapshot};
 use powerband_core::domain::again::SessionPart;
 use powerband_core::domain::point::Point;
-use powerband_core::domain::session::Session;
 
 /// A side of a comparison.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparisonSide {
     /// Its session.
-    pub session: Arc<Session>,
+    pub session: Snapshot,
     /// Which of its setups; nothing for all that both sides have.
     pub setup: Option<usize>,
     /// Which point; nothing for all that both sides have.
@@ -23,7 +22,7 @@ impl ComparisonSide {
     /// The side as a part of a session that the runner measures.
     pub(crate) fn session_part(&self) -> SessionPart<'_> {
         SessionPart {
-            session: &self.session,
+            session: &self.session.0,
             setup: self.setup,
             point: self.point,
         }
@@ -37,7 +36,7 @@ impl SideChoice {
             return None;
         }
         Some(ComparisonSide {
-            session: Arc::clone(open.get(self.session)?.comparable_session()),
+            session: Snapshot(Arc::clone(open.get(self.session)?.comparable_session())),
             setup: (!self.whole).then_some(self.setup),
             point: self.point,
         })

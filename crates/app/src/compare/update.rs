@@ -9,7 +9,7 @@ use crate::action::Compare;
 use crate::doors::CompareDoor;
 use crate::kernels;
 use crate::screen::Screen;
-use crate::sessions::LIVE;
+use crate::sessions::{LIVE, SessionId};
 use crate::shared::Shared;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::Filter;
@@ -38,7 +38,7 @@ impl CompareDoor {
     }
 
     /// Whether a comparison within the run that goes on is shown, and none is computed by now.
-    pub(crate) fn wants_run(&self, shared: &Shared) -> bool {
+    fn wants_run(&self, shared: &Shared) -> bool {
         let is_run = |side: Option<SideChoice>| side.is_some_and(|side| side.session == LIVE);
         let sides = &self.sides;
         let is_shown = shared.shows(Screen::Compare) && is_run(sides.before) && is_run(sides.after);
@@ -46,10 +46,27 @@ impl CompareDoor {
     }
 
     /// Compares within the run that goes on, as far as it was measured by now.
-    pub(crate) fn compare_run(&mut self, measured: Arc<Session>, shared: &mut Shared) {
-        self.sides.run = Some(measured);
-        self.sides.found.outdate();
-        self.compare_if_wanted(shared);
+    pub(crate) fn run_grew(&mut self, measured: Option<Arc<Session>>, shared: &mut Shared) {
+        self.compare_steps_if_wanted(shared);
+        if measured.is_some() && self.wants_run(shared) {
+            self.sides.run = measured;
+            self.sides.found.outdate();
+            self.compare_if_wanted(shared);
+        }
+        if shared.shows(Screen::Fleet) {
+            self.compare_machines_if_wanted(shared);
+        }
+    }
+
+    /// The run became an open session, of which the first two setups may be compared.
+    pub(crate) fn run_is_over(&mut self, id: SessionId, is_compared: bool) {
+        self.sides.forget_run();
+        self.sides.found.forget();
+        self.journey.run_is_over(id);
+        self.sides.last_run = Some(id);
+        if is_compared {
+            self.sides.choose_pair(id);
+        }
     }
 
     pub(crate) fn compare_if_wanted(&mut self, shared: &mut Shared) {

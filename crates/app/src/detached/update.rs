@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::work;
-use crate::App;
 use crate::action::Detached;
 use crate::backend::Backend;
 use crate::doors::SettingsDoor;
 use crate::jobs::Outlet;
 use crate::notices::NoticeLevel;
+use crate::plan::Draft;
 use crate::screen::Screen;
 use crate::shared::Shared;
 use powerband_core::domain::request::RunRequest;
@@ -56,21 +56,23 @@ impl SettingsDoor {
             });
         });
     }
-}
 
-impl App {
-    /// Whether the plan can be measured in jobs of Slurm.
-    pub fn can_detach(&self) -> Result<(), &'static str> {
-        let Ok(request) = self.bench.planner.draft.request() else {
+    /// Whether a plan can be measured in jobs of Slurm.
+    pub fn can_detach(&self, plan: &Draft, shared: &Shared) -> Result<(), &'static str> {
+        let Ok(request) = plan.request() else {
             return Err("the plan cannot be run yet");
         };
-        let machines = &self.shared.place.machines;
+        self.can_submit(&request, shared)
+    }
+
+    fn can_submit(&self, request: &RunRequest, shared: &Shared) -> Result<(), &'static str> {
+        let machines = &shared.place.machines;
         let is_scheduled = |setup: &Setup| {
             let place = setup.options.get(WHERE_KEY);
             let found = place.map(|place| SetupMachine::find(place, machines));
             matches!(found, Some(Ok(Some(machine))) if machine.transport.is_scheduled())
         };
-        if self.settings.detached.is_busy {
+        if self.detached.is_busy {
             Err("Slurm is being asked")
         } else if request.setups.is_empty() || !request.setups.iter().all(is_scheduled) {
             Err("every setup needs where=slurm")
@@ -79,18 +81,16 @@ impl App {
         }
     }
 
-    /// Submits the plan.
-    pub(crate) fn detach(&mut self, request: RunRequest) {
-        if let Err(reason) = self.can_detach() {
-            return self
-                .shared
-                .notify(NoticeLevel::Trouble, format!("Not detached: {reason}."));
+    /// Submits a plan.
+    pub(crate) fn detach(&mut self, request: RunRequest, shared: &mut Shared) {
+        if let Err(reason) = self.can_submit(&request, shared) {
+            return shared.notify(NoticeLevel::Trouble, format!("Not detached: {reason}."));
         }
-        self.shared.screen = Screen::Run;
-        let place = self.shared.place.clone();
-        self.settings.ask_about_detached(
+        shared.screen = Screen::Run;
+        let place = shared.place.clone();
+        self.ask_about_detached(
             move |backend, outlet| work::submit(&place, backend, &request, outlet),
-            &self.shared,
+            shared,
         );
     }
 }

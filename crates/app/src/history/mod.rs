@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::compare::side::ComparisonSide;
 use crate::derived::Derived;
-use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId};
+use crate::sessions::{LIVE, OpenSession, OpenSessions, SessionId, Snapshot};
 use powerband_core::domain::again;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::case_rows::CaseRow;
@@ -59,7 +59,7 @@ impl Followed {
     fn side_of(&self, point: &HistoryPoint) -> Option<ComparisonSide> {
         let session = &self.sessions.get(point.source)?.session;
         Some(ComparisonSide {
-            session: Arc::clone(session),
+            session: Snapshot(Arc::clone(session)),
             setup: Some(session.cases.first()?.setup),
             point: Some(self.following.point),
         })

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::ModelFacts;
-use crate::App;
+use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
+use crate::shared::Shared;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::{Load, Plan, PresetName, WorkerLifetime};
@@ -33,18 +34,18 @@ pub(crate) struct Checking {
     is_busy: bool,
 }
 
-impl App {
+impl BenchDoor {
     /// Why the plan cannot be run as it stands, as far as is known.
-    pub fn plan_obstacle(&self) -> Option<String> {
-        self.bench.planner.obstacle().or_else(|| {
-            let plan = self.planned()?;
+    pub fn plan_obstacle(&self, shared: &Shared) -> Option<String> {
+        self.planner.obstacle().or_else(|| {
+            let plan = self.planned(shared)?;
             self.plan_check(&plan)?.whole.clone()
         })
     }
 
     /// What a run of this plan would refuse, where that is known.
     pub fn plan_check(&self, plan: &Plan) -> Option<&PlanCheck> {
-        let (subject, found) = self.bench.planner.checking.found.as_ref()?;
+        let (subject, found) = self.planner.checking.found.as_ref()?;
         (subject.plan == essentials(plan)).then_some(found)
     }
 
@@ -74,16 +75,16 @@ impl App {
 
     /// Looks at the plan where it is another one than before. Never during a run: reading takes something from what
     /// is measured.
-    pub(super) fn check_plan_if_wanted(&mut self, plan: &Plan) {
-        let is_read = matches!(self.bench.planner.facts, ModelFacts::Known(_));
-        if !is_read || self.bench.planner.checking.is_busy || self.is_running() {
+    pub(super) fn check_plan_if_wanted(&mut self, plan: &Plan, shared: &Shared) {
+        let is_read = matches!(self.planner.facts, ModelFacts::Known(_));
+        if !is_read || self.planner.checking.is_busy || self.is_running() {
             return;
         }
         let subject = CheckSubject {
             plan: essentials(plan),
-            offered: self.bench.planner.offered_sizes(),
+            offered: self.planner.offered_sizes(),
         };
-        let checking = &mut self.bench.planner.checking;
+        let checking = &mut self.planner.checking;
         let age_ns = clock::monotonic_ns().saturating_sub(checking.found_ns);
         if let Some((before, found)) = &checking.found
             && *before == subject
@@ -92,23 +93,23 @@ impl App {
             return;
         }
         checking.is_busy = true;
-        let (place, backend) = (self.shared.place.clone(), Arc::clone(&self.shared.backend));
+        let (place, backend) = (shared.place.clone(), Arc::clone(&shared.backend));
         let unknown = subject.clone();
-        let broken = |app: &mut Self, why| {
-            app.plan_checked(unknown, PlanCheck::default());
-            app.shared.notify(NoticeLevel::Trouble, why);
+        let broken = |door: &mut Self, why, shared: &mut Shared| {
+            door.plan_checked(unknown, PlanCheck::default());
+            shared.notify(NoticeLevel::Trouble, why);
         };
-        self.shared
+        shared
             .jobs
-            .spawn_or("check-plan", broken, move |outlet| {
+            .spawn_or_for("check-plan", broken, move |outlet| {
                 let CheckSubject { plan, offered } = &subject;
                 let found = backend.check_plan(&place, plan, offered);
-                outlet.send(|app| app.plan_checked(subject, found));
+                outlet.send_to(|door: &mut Self, _| door.plan_checked(subject, found));
             });
     }
 
     fn plan_checked(&mut self, subject: CheckSubject, found: PlanCheck) {
-        let checking = &mut self.bench.planner.checking;
+        let checking = &mut self.planner.checking;
         checking.is_busy = false;
         checking.found = Some((subject, found));
         checking.found_ns = clock::monotonic_ns();

@@ -27,7 +27,7 @@ pub(crate) const ALL: &[Command] = &[
         Ok(plan(PlanEdit::ChooseModel))
     }),
     command("add-setup", "Add a setup", "Ctrl+N", |app| {
-        Ok(plan(PlanEdit::Add(app.next_setup())))
+        Ok(plan(PlanEdit::Add(app.bench.next_setup(&app.shared))))
     }),
     command(
         "setup-matrix",

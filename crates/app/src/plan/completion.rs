@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::built_in;
 use super::form::Alternative;
 use super::respell;
-use crate::App;
+use crate::shared::Shared;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::{Spelling, SpellingPart, part_at};
 use powerband_planning::engine_options;
@@ -24,9 +24,9 @@ pub struct Completion {
     pub proposals: Vec<Alternative>,
 }
 
-impl App {
+impl Shared {
     /// What can stand at a cursor, which is a number of bytes; nothing where the word there is complete.
-    pub fn complete(&self, text: &str, cursor: usize) -> Option<Completion> {
+    pub fn complete_setup(&self, text: &str, cursor: usize) -> Option<Completion> {
         let (part, range) = part_at(text, cursor);
         let mut setup = Spelling::parse(text).setup;
         let (word, all) = match part {
@@ -74,7 +74,6 @@ impl App {
     pub fn complete_model(&self, text: &str) -> Option<Completion> {
         let word = text.trim();
         let of_files = self
-            .shared
             .sessions
             .iter()
             .filter(|open| open.session.plan.can_run());
@@ -172,35 +171,38 @@ fn ranked(all: Vec<Alternative>, word: &str) -> Vec<Alternative> {
 mod tests {
     use super::*;
     use crate::machine::EngineState;
-    use crate::plan::matrix::tests::app;
+    use crate::plan::matrix::tests::empty_bench;
     use powerband_planning::engine_options::EngineInfo;
 
-    fn titles(app: &App, text: &str) -> Vec<String> {
-        let found = app.complete(text, text.len());
+    fn titles(shared: &Shared, text: &str) -> Vec<String> {
+        let found = shared.complete_setup(text, text.len());
         let found = found.into_iter().flat_map(|found| found.proposals);
         found.map(|one| one.title).collect()
     }
 
     #[test]
     fn what_is_typed_is_completed_where_it_stands() {
-        let app = app();
-        assert_eq!(titles(&app, "to"), ["torch"]);
-        assert_eq!(titles(&app, "ort:cpu,prec"), ["precision="]);
-        assert_eq!(titles(&app, "ort:cpu,precision="), ["fp32", "fp16", "int8"]);
-        assert_eq!(titles(&app, "torch,mode=fp16+com"), ["compile"]);
-        assert_eq!(titles(&app, "ort:cpu,opt=none"), [""; 0], "complete");
-        assert_eq!(titles(&app, "ort:cpu,threads=2"), [""; 0], "a number");
-        assert!(!titles(&app, "ort:cpu,opt=none,o").contains(&"opt=".to_owned()));
-        let found = app.complete("ort:cpu,pre=int8", 11).unwrap();
+        let (_, shared) = empty_bench();
+        assert_eq!(titles(&shared, "to"), ["torch"]);
+        assert_eq!(titles(&shared, "ort:cpu,prec"), ["precision="]);
+        assert_eq!(
+            titles(&shared, "ort:cpu,precision="),
+            ["fp32", "fp16", "int8"]
+        );
+        assert_eq!(titles(&shared, "torch,mode=fp16+com"), ["compile"]);
+        assert_eq!(titles(&shared, "ort:cpu,opt=none"), [""; 0], "complete");
+        assert_eq!(titles(&shared, "ort:cpu,threads=2"), [""; 0], "a number");
+        assert!(!titles(&shared, "ort:cpu,opt=none,o").contains(&"opt=".to_owned()));
+        let found = shared.complete_setup("ort:cpu,pre=int8", 11).unwrap();
         assert_eq!(found.range, 8..11);
         assert_eq!(found.proposals[0].value, "precision", "it has its value");
     }
 
     #[test]
     fn the_name_of_a_network_is_completed() {
-        let app = app();
+        let (_, shared) = empty_bench();
         let proposed = |text: &str| {
-            let found = app.complete_model(text).into_iter();
+            let found = shared.complete_model(text).into_iter();
             let values = found.flat_map(|found| found.proposals).map(|one| one.value);
             values.collect::<Vec<_>>()
         };
@@ -212,8 +214,8 @@ mod tests {
 
     #[test]
     fn what_is_not_here_comes_last_with_its_reason() {
-        let mut app = app();
-        app.shared.machine.engines = Some(vec![EngineState {
+        let (_, mut shared) = empty_bench();
+        shared.machine.engines = Some(vec![EngineState {
             id: "ort",
             title: "ONNX Runtime 1.30".to_owned(),
             words: String::new(),
@@ -228,14 +230,14 @@ mod tests {
             }),
             offers: Vec::new(),
         }]);
-        let found = app.complete("ort:c", 5).unwrap();
+        let found = shared.complete_setup("ort:c", 5).unwrap();
         let of = |place: usize| {
             let one = &found.proposals[place];
             (one.value.as_str(), one.why_not.as_deref())
         };
         assert_eq!(of(0), ("cpu", None));
         assert_eq!(of(1), ("cuda", Some("no CUDA")));
-        let keys = app.complete("ort:cpu,inter", 13).unwrap();
+        let keys = shared.complete_setup("ort:cpu,inter", 13).unwrap();
         let why = keys.proposals[0].why_not.clone().unwrap_or_default();
         assert!(why.contains("parallel=on"), "{why}");
     }

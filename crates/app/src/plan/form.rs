@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::respell;
-use crate::App;
+use crate::shared::Shared;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_planning::engine_options::{self, EngineOptions};
@@ -102,7 +102,7 @@ fn value_of(setup: &Setup, key: &Key) -> String {
     pairs.join(", ")
 }
 
-impl App {
+impl Shared {
     /// Controls of a setup: those that are always shown, or those behind *More*. Of several keys for one place,
     /// the engine's own is the one in front.
     pub fn controls(&self, setup: &Setup, in_front: bool) -> Vec<Control> {
@@ -127,7 +127,7 @@ impl App {
     }
 
     fn front_keys(&self, engine: &dyn EngineOptions) -> Vec<&'static Key> {
-        front_keys(engine, !self.shared.place.machines.is_empty())
+        front_keys(engine, !self.place.machines.is_empty())
     }
 
     /// How many of the keys behind *More* a setup has.
@@ -154,16 +154,12 @@ impl App {
                     device: "cpu".to_owned(),
                     options: [].into(),
                 };
-                let state = self
-                    .shared
-                    .machine
-                    .ready()
-                    .find(|state| state.id == engine.id());
+                let state = self.machine.ready().find(|state| state.id == engine.id());
                 Alternative {
                     value: engine.id().to_owned(),
                     title: engine.title().to_owned(),
                     help: state.map_or_else(String::new, |state| state.title.clone()),
-                    why_not: self.shared.machine.refusal(&setup),
+                    why_not: self.machine.refusal(&setup),
                 }
             })
             .collect()
@@ -172,7 +168,7 @@ impl App {
     /// Devices that a setup may name: those that its engine knows, here or elsewhere.
     pub fn device_choices(&self, setup: &Setup) -> Vec<Alternative> {
         let mut names = vec!["cpu".to_owned()];
-        let own = self.shared.machine.engines.iter().flatten();
+        let own = self.machine.engines.iter().flatten();
         let own = own.filter(|state| state.id == setup.engine);
         for info in own.filter_map(|state| state.info.as_ref()) {
             names.extend(info.devices.iter().cloned());
@@ -231,7 +227,7 @@ impl App {
             why_not: self.why_not_value(setup, key, word),
         }));
         if key.name == WHERE_KEY {
-            let named = self.shared.place.machines.iter();
+            let named = self.place.machines.iter();
             choices.extend(named.map(|machine| Alternative {
                 value: machine.name.clone(),
                 title: machine.name.clone(),
@@ -255,12 +251,8 @@ impl App {
         if let Some(reason) = reason_of(then) {
             return Some(reason).filter(|_| reason_of(now).is_none());
         }
-        let refusal = self.shared.machine.refusal(then)?;
-        self.shared
-            .machine
-            .refusal(now)
-            .is_none()
-            .then_some(refusal)
+        let refusal = self.machine.refusal(then)?;
+        self.machine.refusal(now).is_none().then_some(refusal)
     }
 
     /// Cards of a kind of device: their names by their numbers.
@@ -270,12 +262,7 @@ impl App {
             "rocm" => DeviceKind::Amd,
             _ => return BTreeMap::new(),
         };
-        let found = self
-            .shared
-            .machine
-            .devices
-            .iter()
-            .flat_map(|(found, _)| found);
+        let found = self.machine.devices.iter().flat_map(|(found, _)| found);
         let found = found.filter(|device| device.kind == wanted);
         let named = found.map(|device| (device.number, device.name.as_str()));
         named.collect()

@@ -12,7 +12,7 @@ mod help;
 mod matrix;
 pub(crate) mod menu;
 pub(crate) mod palette;
-pub(crate) mod past_durations;
+mod past_durations;
 mod planned;
 mod respell;
 pub mod saved;
@@ -45,6 +45,7 @@ pub use fields::PlanField;
 pub use form::{Alternative, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
+pub(crate) use past_durations::PastDurationCache;
 pub use slips::Fix;
 
 /// Sessions as they were when it was looked up how long they took.

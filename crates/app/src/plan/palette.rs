@@ -115,20 +115,20 @@ fn options(app: &App) -> Vec<Offered> {
             let title = format!("use {} in place of {} {of_setup}", fix.meant, fix.wrong);
             offer(title, PlanEdit::Fix(place));
         }
-        for one in others(app.engine_choices(&read.engine), &read.engine) {
+        for one in others(app.shared.engine_choices(&read.engine), &read.engine) {
             let title = format!("engine {} {of_setup}", one.title);
             offer(title, PlanEdit::Engine(place, one.value));
         }
-        for one in others(app.device_choices(&read), &read.device) {
+        for one in others(app.shared.device_choices(&read), &read.device) {
             let title = format!("device {} {of_setup}", one.title);
             offer(title, PlanEdit::Device(place, one.value));
         }
         let more = if is_open {
-            app.controls(&read, false)
+            app.shared.controls(&read, false)
         } else {
             Vec::new()
         };
-        let controls = app.controls(&read, true).into_iter().chain(more);
+        let controls = app.shared.controls(&read, true).into_iter().chain(more);
         for control in controls.filter(|control| control.why_not.is_none()) {
             of_control(app, place, &read, &control, &mut offered);
         }
@@ -164,7 +164,7 @@ fn of_control(
             planned(&format!("{title} {doing} {word} {of_setup}"), edit)
         })),
         _ => {
-            let choices = others(app.value_choices(read, key), &control.value);
+            let choices = others(app.shared.value_choices(read, key), &control.value);
             offered.extend(choices.map(|one| {
                 let edit = PlanEdit::Key(place, key.name.to_owned(), one.value);
                 planned(&format!("{title} {} {of_setup}", one.title), edit)
@@ -190,7 +190,7 @@ fn matrix(app: &App) -> Vec<Offered> {
     }
     let edit = |title: &str, edit| planned(&format!("matrix: {title}"), PlanEdit::Matrix(edit));
     let mut offered = vec![edit("close", MatrixEdit::Close)];
-    let added = app.matrix_adds().len() as u64;
+    let added = app.bench.matrix_adds(&app.shared).len() as u64;
     if added > 0 {
         let title = format!("add {}", humanize::pluralised(added, "setup"));
         offered.push(edit(&title, MatrixEdit::Add));
@@ -199,7 +199,7 @@ fn matrix(app: &App) -> Vec<Offered> {
         let title = format!("vary setup {}, {}", place + 1, setup.spec);
         offered.push(edit(&title, MatrixEdit::Base(place)));
     }
-    for row in app.matrix_rows() {
+    for row in app.bench.matrix_rows(&app.shared) {
         if row.choices.is_empty() {
             let title = format!("Plan: matrix: type values of {}", row.title);
             let field = fields::of_matrix(&row.title);
@@ -216,7 +216,7 @@ fn matrix(app: &App) -> Vec<Offered> {
             offered.push(edit(&title, toggle));
         }
     }
-    let keys = app.matrix_keys().into_iter();
+    let keys = app.bench.matrix_keys(&app.shared).into_iter();
     offered.extend(keys.map(|key| {
         let row = MatrixEdit::Row(key.to_owned());
         edit(&format!("also {key}"), row)
@@ -279,8 +279,10 @@ fn care(app: &App) -> Vec<Offered> {
             offered.push(planned(&by, PlanEdit::Profile(choice)));
         }
     }
-    let planned_now = app.planned();
-    let check = planned_now.as_ref().and_then(|plan| app.plan_check(plan));
+    let planned_now = app.bench.planned(&app.shared);
+    let check = planned_now
+        .as_ref()
+        .and_then(|plan| app.bench.plan_check(plan));
     let planner = &app.bench.planner;
     offered.extend(tasks(planner));
     let dimensions = planner.swept_dimensions().into_iter();

@@ -3,8 +3,9 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
-use crate::App;
+use crate::doors::BenchDoor;
 use crate::screen::Screen;
+use crate::shared::Shared;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::Plan;
 use powerband_findings::analysis::plan_estimate::{self, CaseEstimate};
@@ -13,35 +14,35 @@ use powerband_findings::tables::planned::{self, PlannedCase};
 /// The table, among the application's tables.
 const ID: &str = "planned";
 
-impl App {
+impl BenchDoor {
     /// Makes the table of the plan's cases anew where anything changed. Only while it can be seen.
-    pub(crate) fn planned_table(&mut self) {
-        if !self.shared.shows(Screen::Plan) {
+    pub(crate) fn planned_table(&mut self, shared: &mut Shared) {
+        if !shared.shows(Screen::Plan) {
             return;
         }
-        let Some(plan) = self.planned() else {
-            return self.shared.tables.remove(ID);
+        let Some(plan) = self.planned(shared) else {
+            return shared.tables.remove(ID);
         };
-        self.check_plan_if_wanted(&plan);
-        let cases = self.planned_cases(&plan);
+        self.check_plan_if_wanted(&plan, shared);
+        let cases = self.planned_cases(&plan, shared);
         let mark = mark(&cases);
-        if self.shared.tables.mark(ID) != mark {
+        if shared.tables.mark(ID) != mark {
             let table = planned::of_plan(cases);
-            self.shared.tables.put_marked(ID, table, mark);
+            shared.tables.put_marked(ID, table, mark);
         }
     }
 
     /// The cases of a plan, in its order, with those that cannot run here.
-    fn planned_cases(&self, plan: &Plan) -> Vec<PlannedCase> {
-        let refused = self.shared.machine.refused(plan);
-        let known = &self.bench.past_durations.known;
+    fn planned_cases(&self, plan: &Plan, shared: &Shared) -> Vec<PlannedCase> {
+        let refused = shared.machine.refused(plan);
+        let known = &self.past_durations.known;
         let shorter = self.without_refused_points(plan);
         let estimates = plan_estimate::case_estimates(&shorter, &refused, known);
         // In the order of the plan, without the cases that cannot run.
         let mut estimates = estimates.into_iter().peekable();
         let reason_of = |case: CaseKey| {
             let setup = plan.setups.get(case.setup);
-            let refusal = setup.and_then(|setup| self.shared.machine.refusal(setup));
+            let refusal = setup.and_then(|setup| shared.machine.refusal(setup));
             let of_network = || self.refused_case(plan, case).map(str::to_owned);
             refusal.or_else(of_network).unwrap_or_default()
         };

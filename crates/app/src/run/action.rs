@@ -2,6 +2,7 @@
 
 use super::states::CaseFilter;
 use crate::compare::SideChoice;
+use crate::compare::side::ComparisonSide;
 use crate::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::ExperimentChange;
@@ -30,7 +31,7 @@ pub enum RunAction {
     /// Measures two sides of a comparison again, in turns, as a session of its own.
     Again(SideChoice, SideChoice),
     /// Measures the last two sessions of *History* again, in turns, as a session of its own.
-    AgainInHistory,
+    AgainInHistory(Box<[ComparisonSide; 2]>),
     /// Measures experiments on a case, to see what limits it; or one change alone, to see what it brings.
     Why(Pin, Option<ExperimentChange>),
     /// Ends the run; its measurements are saved.

@@ -6,20 +6,19 @@ use crate::command::entry::{Command, command};
 
 pub(crate) const ALL: &[Command] = &[
     command("start", "Start the run", "Ctrl+Enter", |app| {
-        match idle(app) {
-            Ok(()) => Ok(Action::Run(RunAction::Start)),
-            Err(reason) => Err(reason),
-        }
+        let can = app.bench.can_start();
+        can.map(|()| Action::Run(RunAction::Start))
     }),
     command("queue", "Queue the plan behind the run", "", |app| {
-        app.can_queue().map(|()| Action::Run(RunAction::Queue))
+        let can = app.bench.can_queue();
+        can.map(|()| Action::Run(RunAction::Queue))
     }),
     command(
         "start-next",
         "Start the next plan of the queue",
         "",
         |app| {
-            idle(app)?;
+            app.bench.can_start()?;
             if app.bench.queue.is_empty() {
                 return Err("no plan waits");
             }
@@ -30,18 +29,20 @@ pub(crate) const ALL: &[Command] = &[
         "detach",
         "Detach the run: measure in a job of Slurm",
         "",
-        |app| app.can_detach().map(|()| Action::Run(RunAction::Detach)),
+        |app| {
+            let plan = &app.bench.planner.draft;
+            let can = app.settings.can_detach(plan, &app.shared);
+            can.map(|()| Action::Run(RunAction::Detach))
+        },
     ),
     command("start-first", "Benchmark ResNet-50", "", |app| {
-        idle(app).map(|()| Action::Run(RunAction::StartFirst))
+        let can = app.bench.can_start();
+        can.map(|()| Action::Run(RunAction::StartFirst))
     }),
     command("pause", "Pause or resume", "Ctrl+Shift+P", |app| {
         running(app)?;
-        let paused = app
-            .bench
-            .run
-            .as_ref()
-            .is_some_and(|run| run.control.is_paused());
+        let run = app.bench.run.as_ref();
+        let paused = run.is_some_and(|run| run.control.is_paused());
         Ok(Action::Run(if paused {
             RunAction::Resume
         } else {
@@ -62,18 +63,7 @@ pub(crate) const ALL: &[Command] = &[
     }),
 ];
 
-fn idle(app: &App) -> Result<(), &'static str> {
-    if app.is_running() {
-        Err("a run is in progress")
-    } else {
-        Ok(())
-    }
-}
-
 fn running(app: &App) -> Result<(), &'static str> {
-    if app.is_running() {
-        Ok(())
-    } else {
-        Err("no run is in progress")
-    }
+    let is_running = app.bench.is_running();
+    is_running.then_some(()).ok_or("no run is in progress")
 }

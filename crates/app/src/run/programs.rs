@@ -3,10 +3,11 @@
 //! In the window every plan counts as one from a file, also where it was typed: a plan that was opened, changed and
 //! saved looks no different. A line is asked for once in each folder.
 
-use crate::App;
 use crate::action::RunAction;
+use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::sessions::Pin;
+use crate::shared::Shared;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_planning::engine_options::program_lines;
 use powerband_store::programs::{self, remember};
@@ -22,45 +23,40 @@ pub struct ProgramsQuestion {
     pub run: RunAction,
 }
 
-impl App {
+impl BenchDoor {
     /// Asks for the programs of a run that are not known; returns whether it asked.
-    pub(crate) fn asks_for_programs(&mut self, run: &RunAction) -> bool {
+    pub(crate) fn asks_for_programs(&mut self, run: &RunAction, shared: &Shared) -> bool {
         let setups = match run {
-            RunAction::Start | RunAction::Queue | RunAction::Detach => self
-                .bench
-                .planner
-                .draft
-                .request()
-                .map(|request| request.setups),
+            RunAction::Start | RunAction::Queue | RunAction::Detach => {
+                self.planner.draft.request().map(|request| request.setups)
+            }
             RunAction::More(id, _) | RunAction::Why(Pin { session: id, .. }, _) => {
-                let open = self.shared.sessions.get(*id);
+                let open = shared.sessions.get(*id);
                 Ok(open.map_or_else(Vec::new, |open| open.session.plan.setups.clone()))
             }
             RunAction::Again(before, after) => {
-                let both = [before, after].map(|pick| self.shared.sessions.get(pick.session));
+                let both = [before, after].map(|pick| shared.sessions.get(pick.session));
                 let setups = both.into_iter().flatten();
                 Ok(setups
                     .flat_map(|open| open.session.plan.setups.clone())
                     .collect())
             }
-            RunAction::AgainInHistory => {
-                let sides = self.compare.history.sides_to_measure_again();
-                let sides = sides.into_iter().flatten();
-                Ok(sides
-                    .flat_map(|side| side.session.plan.setups.clone())
-                    .collect())
+            RunAction::AgainInHistory(sides) => {
+                let sides = sides.iter();
+                let setups = sides.flat_map(|side| side.session.0.plan.setups.clone());
+                Ok(setups.collect())
             }
             _ => return false,
         };
         let lines = programs::to_ask_for(
-            &self.shared.place.paths,
+            &shared.place.paths,
             &program_lines(&setups.unwrap_or_default()),
         );
         let waits = *run == RunAction::Queue;
         if lines.is_empty() || (self.is_running() && !waits) {
             return false;
         }
-        self.bench.programs = Some(ProgramsQuestion {
+        self.programs = Some(ProgramsQuestion {
             lines,
             folder: programs::folder().display().to_string(),
             run: run.clone(),
@@ -69,30 +65,28 @@ impl App {
     }
 
     /// The answer.
-    pub(crate) fn programs_answered(&mut self, are_allowed: bool) {
-        let Some(question) = self.bench.programs.take() else {
+    pub(crate) fn programs_answered(&mut self, are_allowed: bool, shared: &mut Shared) {
+        let Some(question) = self.programs.take() else {
             return;
         };
         if !are_allowed {
-            return self
-                .shared
-                .notify(NoticeLevel::Info, "The run was not started.");
+            return shared.notify(NoticeLevel::Info, "The run was not started.");
         }
         // Prepared as what was typed, they are remembered. Rounds of a session are read from its file once more, which
         // may have changed since: then it is refused.
         match &question.run {
             RunAction::Start | RunAction::Queue | RunAction::Detach => {
-                self.begin(&question.run, ProgramTrust::Typed);
+                self.begin(&question.run, ProgramTrust::Typed, shared);
             }
             run => {
-                let paths = &self.shared.place.paths;
+                let paths = &shared.place.paths;
                 let remembered = remember(paths, &programs::folder(), &question.lines);
                 if let Err(why) = remembered {
                     let text =
                         format!("The answer cannot be kept ({why}), so the run was not started.");
-                    return self.shared.notify(NoticeLevel::Trouble, text);
+                    return shared.notify(NoticeLevel::Trouble, text);
                 }
-                self.begin(run, ProgramTrust::File);
+                self.begin(run, ProgramTrust::File, shared);
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Plans that wait for the run in progress.
 
 use super::Stage;
-use crate::App;
+use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
+use crate::shared::Shared;
 use powerband_core::domain::request::{ProgramTrust, RunRequest};
 use powerband_core::domain::session::Completion;
 
@@ -20,10 +21,10 @@ impl QueuedRun {
     }
 }
 
-impl App {
+impl BenchDoor {
     /// Whether the plan can be queued, or why not.
     pub fn can_queue(&self) -> Result<(), &'static str> {
-        match (self.is_running(), self.bench.planner.obstacle()) {
+        match (self.is_running(), self.planner.obstacle()) {
             (false, _) => Err("no run is in progress, so the plan can be started"),
             (true, Some(_)) => Err("the plan has fields to fix"),
             (true, None) => Ok(()),
@@ -31,43 +32,38 @@ impl App {
     }
 
     /// Queues a copy of the plan.
-    pub(super) fn queue_plan(&mut self, programs: ProgramTrust) {
-        let Ok(request) = self.bench.planner.draft.request() else {
+    pub(super) fn queue_plan(&mut self, programs: ProgramTrust, shared: &mut Shared) {
+        let Some(request) = self.plan_request(programs) else {
             return;
         };
-        let queued = QueuedRun {
-            request: RunRequest {
-                programs,
-                ..request
-            },
-        };
+        let queued = QueuedRun { request };
         let text = format!("{} starts after the run in progress", queued.title());
-        self.bench.queue.push_back(queued);
-        self.shared.notify(NoticeLevel::Info, text);
+        self.queue.push_back(queued);
+        shared.notify(NoticeLevel::Info, text);
     }
 
     /// Takes a plan out of the queue.
     pub(super) fn unqueue(&mut self, place: usize) {
-        self.bench.queue.remove(place);
+        self.queue.remove(place);
     }
 
     /// Starts the next plan of the queue. The screen that is shown stays.
-    pub(super) fn start_next(&mut self) {
+    pub(super) fn start_next(&mut self, shared: &mut Shared) {
         if self.is_running() {
             return;
         }
-        let Some(next) = self.bench.queue.pop_front() else {
+        let Some(next) = self.queue.pop_front() else {
             return;
         };
-        let screen = self.shared.screen;
-        self.start(next.request);
-        self.shared.screen = screen;
+        let screen = shared.screen;
+        self.start(next.request, shared);
+        shared.screen = screen;
     }
 
     /// After a run: the next plan begins by itself where this one was measured to its end. One that was stopped or
     /// failed leaves the queue to the user.
-    pub(super) fn go_on_with_queue(&mut self) {
-        let Some(run) = self.bench.run.as_ref().filter(|run| !run.close_after) else {
+    pub(super) fn go_on_with_queue(&mut self, shared: &mut Shared) {
+        let Some(run) = self.run.as_ref().filter(|run| !run.close_after) else {
             return;
         };
         let is_whole = run
@@ -75,7 +71,7 @@ impl App {
             .as_ref()
             .is_some_and(|session| session.completion == Completion::Complete);
         if is_whole && matches!(run.stage, Stage::Saved(_)) {
-            self.start_next();
+            self.start_next(shared);
         }
     }
 }

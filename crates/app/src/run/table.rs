@@ -4,8 +4,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use super::LiveRun;
-use crate::App;
+use crate::doors::BenchDoor;
 use crate::option_names::without_options;
+use crate::shared::Shared;
 use powerband_core::domain::case::Case;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
@@ -105,22 +106,18 @@ impl LiveRun {
     }
 }
 
-impl App {
+impl BenchDoor {
     /// Makes the table of the run anew where anything changed.
-    pub(crate) fn run_table(&mut self) {
-        let found = self
-            .bench
-            .run
-            .as_mut()
-            .map(|run| (run.session.clone(), run));
+    pub(crate) fn run_table(&mut self, shared: &mut Shared) {
+        let found = self.run.as_mut().map(|run| (run.session.clone(), run));
         let Some((Some(session), run)) = found else {
-            return self.shared.tables.remove("run");
+            return shared.tables.remove("run");
         };
         let mark = run.mark(&session);
-        if self.shared.tables.mark("run") != mark {
+        if shared.tables.mark("run") != mark {
             run.listed = run.places(run.filter);
             let table = run.table(&session);
-            self.shared.tables.put_marked("run", table, mark);
+            shared.tables.put_marked("run", table, mark);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::ReadyRun;
+use crate::doors::BenchDoor;
 use crate::jobs::{Outlet, Urgency};
 use crate::sessions::Findings;
 use powerband_core::base::humanize;
@@ -43,12 +44,14 @@ pub(super) fn carry_out(
     match ready.earlier() {
         None => {
             let beginning = ready.beginning().clone();
-            outlet.send(|app| app.run_began(beginning));
+            outlet.send_to(|door: &mut BenchDoor, shared| door.run_began(beginning, shared));
         }
         Some((session, rounds)) => {
             rows = case_rows::case_rows(&session);
             let findings = Findings::of_rows(rows.clone());
-            outlet.send(move |app| app.run_went_on(session, rounds, findings));
+            outlet.send_to(move |door: &mut BenchDoor, shared| {
+                door.run_went_on(session, rounds, findings, shared);
+            });
         }
     }
     let recorded = ready.record(&place.paths, control, &mut |stamped, session| {
@@ -59,7 +62,9 @@ pub(super) fn carry_out(
             _ => Urgency::Soon,
         };
         let stamped = stamped.clone();
-        outlet.send_with(urgency, |app| app.run_event(stamped, findings));
+        outlet.send_with(urgency, |app| {
+            app.bench.run_event(stamped, findings, &mut app.shared);
+        });
     });
     let findings = Findings::from_session(&recorded.session);
     let over = RunOver {
@@ -75,7 +80,7 @@ pub(super) fn carry_out(
             .chain(recorded.notes)
             .collect(),
     };
-    outlet.send(|app| app.run_over(over));
+    outlet.send_to(|door: &mut BenchDoor, shared| door.run_over(over, shared));
     Ok(())
 }
 
@@ -146,7 +151,7 @@ pub(super) fn recover(paths: &Paths, outlet: &Outlet) {
             });
         match saved {
             Ok((name, target)) => {
-                outlet.send(move |app| app.recovered(&name, target));
+                outlet.send(move |app| BenchDoor::recovered(&name, target, &mut app.shared));
                 if let Err(error) = recoverable::remove(&path) {
                     let path = path.display();
                     outlet.failed(format!(

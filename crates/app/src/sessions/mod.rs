@@ -118,6 +118,8 @@ impl PartialEq for Snapshot {
     }
 }
 
+impl Eq for Snapshot {}
+
 /// A session that is open.
 #[derive(Clone, Debug)]
 pub struct OpenSession {

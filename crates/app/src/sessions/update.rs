@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::work::{self, Opened};
 use super::{LIVE, OnDisk, OpenSession, SessionId};
 use crate::action::{Action, Curves, Sessions};
+use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::plan::{Draft, PlanEdit, PlanField};
 use crate::screen::Screen;
@@ -65,12 +66,14 @@ impl App {
             Sessions::RunAgain(id) => {
                 if let Some(open) = self.shared.sessions.get(id) {
                     let found = Draft::from_session(&open.session);
-                    self.plan_found(found);
+                    self.bench.plan_found(found, &mut self.shared);
                 }
             }
             Sessions::RunFileAgain(path) => {
                 let work = move || plan::work::plan_of(&path);
-                self.shared.jobs.spawn_then("plan", work, Self::plan_found);
+                self.shared
+                    .jobs
+                    .spawn_for("plan", work, BenchDoor::plan_found);
             }
             Sessions::SaveAs(id, path) => self.save_as(id, path),
         }
@@ -89,7 +92,8 @@ impl App {
             if ends_with("onnx") {
                 self.shared.screen = Screen::Plan;
                 let model = path.display().to_string();
-                self.plan(PlanEdit::Text(PlanField::Model, model));
+                let model = PlanEdit::Text(PlanField::Model, model);
+                self.bench.plan(model, &mut self.shared);
             } else if ends_with("ron") {
                 sessions.push(path);
             } else {

@@ -19,7 +19,7 @@ impl App {
 
     /// The screen that a door leads to: the one that was last shown behind it, and the run while it measures.
     pub fn screen_behind(&self, door: Door) -> Screen {
-        if door == Door::Bench && self.is_running() {
+        if door == Door::Bench && self.bench.is_running() {
             return Screen::Run;
         }
         let last = self.shared.trail.last_behind(door);
@@ -68,7 +68,7 @@ impl App {
             Shell::Hint(place) => self.shared.remembered.hint = place,
             Shell::OpenFile(path) => self.open_file(path),
             Shell::Cursor(field) => self.shared.outputs.push(WindowRequest::Cursor(field)),
-            Shell::AskClose if self.is_running() => self.shared.window.closing = true,
+            Shell::AskClose if self.bench.is_running() => self.shared.window.closing = true,
             Shell::AskClose => self.shared.outputs.push(WindowRequest::Close),
             Shell::Close(closing) => self.close(closing),
         }
@@ -102,7 +102,7 @@ impl App {
             run.control.resume();
             self.shared.outputs.push(WindowRequest::Hide);
         } else {
-            self.run(&RunAction::Stop);
+            self.bench.run(&RunAction::Stop, &mut self.shared);
         }
     }
 

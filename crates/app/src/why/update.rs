@@ -61,15 +61,14 @@ impl ProfileDoor {
     }
 
     /// Whether a run that is over had experiments: *Why* is about it then, and is shown in place of the run.
-    pub(crate) fn explains_run(&mut self, id: SessionId, shared: &mut Shared) -> bool {
-        let Some(open) = shared.sessions.get(id) else {
-            return false;
-        };
-        let Some(asked) = &open.session.plan.experiments else {
-            return false;
+    pub(crate) fn explain_run(&mut self, id: SessionId, shared: &mut Shared) {
+        let session = shared.sessions.get(id).map(|open| &open.session);
+        let asked = session.and_then(|session| session.plan.experiments.as_ref());
+        let Some((session, asked)) = session.zip(asked) else {
+            return;
         };
         let is_asked = |case: CaseKey| case == asked.case();
-        let mut profiles = open.session.profiles.iter();
+        let mut profiles = session.profiles.iter();
         let profile = profiles.position(|profile| profile.case.is_some_and(is_asked));
         let looking = WhySubject {
             session: id,
@@ -79,7 +78,6 @@ impl ProfileDoor {
         if shared.screen == Screen::Run {
             shared.then(Action::Go(Screen::Why));
         }
-        true
     }
 
     /// Limits are found while a screen of profiles is shown: each says what limits it.

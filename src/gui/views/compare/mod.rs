@@ -391,11 +391,7 @@ fn next_steps(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
         "Measure {}",
         humanize::pluralised(u64::from(more.rounds), "more round")
     );
-    let allowed = if app.is_running() {
-        Err("a run is in progress")
-    } else {
-        Ok(())
-    };
+    let allowed = app.bench.can_start();
     let button = button::plain_if(ui, allowed, Some(icon::RUN), &name);
     if button
         .on_hover_text(format!(
@@ -421,11 +417,7 @@ fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         return;
     };
     ui.add_space(space::SMALL);
-    let allowed = if app.is_running() {
-        Err("a run is in progress")
-    } else {
-        Ok(())
-    };
+    let allowed = app.bench.can_start();
     let button = button::plain_if(
         ui,
         allowed,

@@ -19,7 +19,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add_space(10.0);
             label::card_title(ui, "Cases of the plan");
         };
-        let Some(plan) = app.planned() else {
+        let Some(plan) = app.bench.planned(&app.shared) else {
             ui.horizontal(title);
             ui.horizontal(|ui| {
                 ui.add_space(10.0);
@@ -44,7 +44,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ..DataTable::default()
         };
         table.show(ui, app, actions);
-        let estimate = app.estimate(&plan, &app.shared.machine.refused(&plan));
+        let refused = app.shared.machine.refused(&plan);
+        let estimate = app.bench.estimate(&plan, &refused);
         ui.add_space(space::TINY);
         ui.horizontal(|ui| {
             ui.add_space(10.0);

@@ -118,7 +118,7 @@ pub(super) fn of_key(
     let taken = match key.takes {
         Takes::Switch(..) if !key.default.is_empty() => switch(ui, &name, control),
         Takes::One(_) | Takes::Switch(..) => {
-            choice(&name, control, width).show(ui, || app.value_choices(read, key))
+            choice(&name, control, width).show(ui, || app.shared.value_choices(read, key))
         }
         Takes::OneOr(..) => one_or_other(ui, app, read, &name, control, width),
         Takes::Several(_) => several(ui, app, read, &name, control, width),
@@ -178,7 +178,7 @@ fn one_or_other(
     let choice = choice(name, control, width);
     choice.with(ui, |ui| {
         let mut taken = None;
-        for one in app.value_choices(read, key) {
+        for one in app.shared.value_choices(read, key) {
             if alternative(ui, &one, one.value == choice.current) {
                 taken = Some(one.value);
                 ui.close();
@@ -213,7 +213,7 @@ fn several(
         let mut taken = None;
         for word in control.key.choices() {
             let value = control.with_word(word);
-            let why_not = app.why_not_value(read, control.key, &value);
+            let why_not = app.shared.why_not_value(read, control.key, &value);
             let mut is_on = control.has_word(word);
             let response = ui
                 .add_enabled_ui(why_not.is_none(), |ui| field::check(ui, &mut is_on, word))
@@ -299,7 +299,7 @@ fn path(
 pub(super) fn more(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
     ui.add_space(space::TINY);
     let is_narrow = ui.available_width() < NARROW;
-    for control in app.controls(read, false) {
+    for control in app.shared.controls(read, false) {
         let key = control.key;
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::SMALL;

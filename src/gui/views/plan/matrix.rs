@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
         ui.set_width(ui.available_width());
         ui.spacing_mut().item_spacing.y = space::TINY;
         header(ui, app, &mut changes);
-        for row in app.matrix_rows() {
+        for row in app.bench.matrix_rows(&app.shared) {
             values(ui, &row, &mut changes);
         }
         another(ui, app, &mut changes);
@@ -58,7 +58,8 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
 
 /// Which setup is varied.
 fn base(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
-    let base = app.matrix_base().map(|setup| setup.to_string());
+    let base = app.bench.matrix_base(&app.shared);
+    let base = base.map(|setup| setup.to_string());
     let base = base.unwrap_or_else(|| "a setup with a fault".to_owned());
     let setups = &app.bench.planner.draft.setups;
     if setups.len() < 2 {
@@ -140,7 +141,7 @@ fn another(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
         .width(TITLES)
         .selected_text("Another key…");
     let shown = combo.show_ui(ui, |ui| {
-        for key in app.matrix_keys() {
+        for key in app.bench.matrix_keys(&app.shared) {
             if ui.selectable_label(false, key).clicked() {
                 changes.push(MatrixEdit::Row(key.to_owned()));
             }
@@ -152,7 +153,7 @@ fn another(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
 /// How many setups it makes, what is left out, and the button.
 fn result(ui: &mut Ui, app: &App, changes: &mut Vec<MatrixEdit>) {
     let roles = theme::roles(ui);
-    let all = match app.combinations() {
+    let all = match app.bench.combinations(&app.shared) {
         Ok(all) => all,
         Err(reason) => {
             below(ui, &humanize::capitalised(&reason), roles.bad);

@@ -136,11 +136,12 @@ fn header(ui: &mut Ui, app: &App, actions: &mut Vec<Action>, edits: &mut Vec<Pla
 
 /// The estimate where it stays in sight, if there is room beside the tabs.
 fn estimate_line(ui: &mut Ui, app: &App) {
-    let Some(plan) = app.planned().filter(|_| ui.available_width() > ESTIMATE) else {
+    let planned = app.bench.planned(&app.shared);
+    let Some(plan) = planned.filter(|_| ui.available_width() > ESTIMATE) else {
         return;
     };
     let refused = app.shared.machine.refused(&plan);
-    let estimate = app.estimate(&app.without_refused_points(&plan), &refused);
+    let estimate = app.bench.estimate(&plan, &refused);
     if estimate.cases > 0 {
         label::faint(ui, &estimate.to_string()).on_hover_text("The estimate of this plan");
     }
@@ -173,7 +174,7 @@ fn keep(ui: &mut Ui, edits: &mut Vec<PlanEdit>) {
 
 /// Shown where every setup runs in a job of Slurm.
 fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.can_detach().is_ok()
+    if app.settings.can_detach(&app.bench.planner.draft, &app.shared).is_ok()
         && button::labelled(ui, None, "Detach")
             .on_hover_text("Measures in a job of Slurm that goes on when this window is closed; Run lists and collects it")
             .clicked()
@@ -184,8 +185,8 @@ fn detach(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// The estimate stays in sight beside what starts the run; while one is in progress the plan is queued behind it.
 fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    if app.is_running() {
-        let button = button::plain_if(ui, app.can_queue(), Some(icon::RUN), "Queue");
+    if app.bench.is_running() {
+        let button = button::plain_if(ui, app.bench.can_queue(), Some(icon::RUN), "Queue");
         let button = button.on_hover_text(
             "Measures this plan after the run in progress; later changes do not count",
         );
@@ -194,7 +195,7 @@ fn start(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         return;
     }
-    let obstacle = app.plan_obstacle();
+    let obstacle = app.bench.plan_obstacle(&app.shared);
     if let Some(reason) = obstacle.as_deref() {
         button::plain_if(ui, Err(reason), Some(icon::RUN), "Start the run");
     } else if button::primary(ui, Some(icon::RUN), "Start the run").clicked() {
@@ -224,7 +225,7 @@ fn typed(
     };
     let hint = app.bench.planner.hint(field);
     let (_, typed) = if field == PlanField::Model {
-        let propose = |text: &str, _| app.complete_model(text);
+        let propose = |text: &str, _| app.shared.complete_model(text);
         completing::show(ui, &field.name(), text, &hint, propose)
     } else {
         paint(ui, &field.name(), text, &hint, width)
@@ -379,18 +380,18 @@ fn task(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 
 fn cost(ui: &mut Ui, app: &App, faults: &[PlanError]) {
     label::card_title(ui, "Estimate");
-    let Some(plan) = app.planned().filter(|_| faults.is_empty()) else {
+    let Some(plan) = app.bench.planned(&app.shared).filter(|_| faults.is_empty()) else {
         label::quiet(ui, "Fix the marked fields.");
         return;
     };
-    let check = app.plan_check(&plan);
+    let check = app.bench.plan_check(&plan);
     if let Some(reason) = check.and_then(|check| check.whole.as_ref()) {
         label::trouble(ui, reason);
         return;
     }
-    let plan = app.without_refused_points(&plan);
+    let plan = app.bench.without_refused_points(&plan);
     let refused = app.shared.machine.refused(&plan);
-    let estimate = app.estimate(&plan, &refused);
+    let estimate = app.bench.estimate(&plan, &refused);
     if estimate.cases == 0 && !refused.is_empty() {
         label::quiet(ui, "No setup of this plan can run here.");
         return;

@@ -56,7 +56,7 @@ fn queue(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         label::caption(ui, "Next");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if !app.is_running() && button::labelled(ui, None, "Start the next").clicked() {
+            if !app.bench.is_running() && button::labelled(ui, None, "Start the next").clicked() {
                 actions.push(Action::Run(RunAction::StartNext));
             }
         });

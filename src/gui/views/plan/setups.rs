@@ -34,7 +34,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut C
         label::card_title(ui, "Setups");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if button::labelled(ui, Some(icon::ADD), "Add a setup").clicked() {
-                changes.edits.push(PlanEdit::Add(app.next_setup()));
+                let next = app.bench.next_setup(&app.shared);
+                changes.edits.push(PlanEdit::Add(next));
             }
             let response = button::labelled(ui, Some(icon::COLUMNS), "Matrix…");
             let response = response
@@ -162,7 +163,7 @@ fn target(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<Pl
         is_default: false,
         why_not: None,
     };
-    let taken = engine.show(ui, || app.engine_choices(&read.engine));
+    let taken = engine.show(ui, || app.shared.engine_choices(&read.engine));
     edits.extend(taken.map(|id| PlanEdit::Engine(index, id)));
     let device = controls::ComboChoice {
         name: &fields::of_device(index),
@@ -172,7 +173,7 @@ fn target(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<Pl
         is_default: false,
         why_not: None,
     };
-    let taken = device.show(ui, || app.device_choices(read));
+    let taken = device.show(ui, || app.shared.device_choices(read));
     edits.extend(taken.map(|device| PlanEdit::Device(index, device)));
 }
 
@@ -207,7 +208,7 @@ fn buttons(ui: &mut Ui, app: &App, index: usize, edits: &mut Vec<PlanEdit>) {
 fn front(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::SMALL, space::TINY);
-        for control in app.controls(read, true) {
+        for control in app.shared.controls(read, true) {
             let width = controls::front_width(&control);
             captioned(ui, control.key.title(), width, |ui| {
                 controls::of_key(ui, app, index, read, &control, width, edits);
@@ -230,7 +231,7 @@ fn captioned(ui: &mut Ui, caption: &str, width: f32, content: impl FnOnce(&mut U
 
 fn more_button(ui: &mut Ui, app: &App, index: usize, read: &Setup, edits: &mut Vec<PlanEdit>) {
     let is_open = app.bench.planner.more == Some(index);
-    let title = match (is_open, app.given_behind_more(read)) {
+    let title = match (is_open, app.shared.given_behind_more(read)) {
         (true, _) => "Fewer".to_owned(),
         (false, 0) => "More…".to_owned(),
         (false, given) => format!("More ({given})…"),
@@ -265,7 +266,7 @@ fn spelling(
         &field.name(),
         &setup.spec,
         &app.bench.planner.hint(field),
-        |text, cursor| app.complete(text, cursor),
+        |text, cursor| app.shared.complete_setup(text, cursor),
     );
     let is_typing = response.has_focus();
     if !is_typing {

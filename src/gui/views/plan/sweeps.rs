@@ -18,8 +18,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
     if !app.bench.planner.has_field(PlanField::Sweeps) {
         return;
     }
-    let plan = app.planned();
-    let check = plan.as_ref().and_then(|plan| app.plan_check(plan));
+    let plan = app.bench.planned(&app.shared);
+    let check = plan.as_ref().and_then(|plan| app.bench.plan_check(plan));
     for dimension in &dimensions {
         ui.add_space(space::SMALL);
         label::caption(ui, &dimension.title());

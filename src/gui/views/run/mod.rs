@@ -127,7 +127,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::tabs::leave_room(ui);
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
-        let elsewhere = app.elsewhere_words();
+        let elsewhere = app.bench.elsewhere_words();
         let sentence = if elsewhere.is_some() {
             "It is not shown here. Its session appears in the library when it ends."
         } else {

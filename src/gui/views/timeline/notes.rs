@@ -29,7 +29,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
         label::caption(ui, "Notes");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let add = button::small_icon(ui, icon::ADD, "Add a note");
-            if add.on_hover_text(app.keys_of("timeline-note")).clicked() {
+            let keys = app.keys_of("timeline-note");
+            if add.on_hover_text(keys).clicked() {
                 changes.push(Timeline::AddNote);
             }
         });

@@ -197,11 +197,11 @@ impl SoakWindow {
                 let session = run.and_then(|run| run.session.as_ref());
                 let measured = session.map(|session| session.cases.iter());
                 measured.is_some_and(|mut cases| cases.any(|case| !case.rounds.is_empty()))
-                    || !app.is_running()
+                    || !app.bench.is_running()
             });
             self.act(Action::Run(RunAction::Stop));
         }
-        self.until("the run is over", |app| !app.is_running());
+        self.until("the run is over", |app| !app.bench.is_running());
         let run = self.app().bench.run.as_ref().expect("a run");
         assert!(matches!(run.stage, Stage::Saved(_)), "{:?}", run.stage);
         let session = run.session.as_ref().expect("its session");
