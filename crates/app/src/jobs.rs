@@ -331,7 +331,7 @@ impl LastScan {
             // Also at the first look: a file may change between its reading and that.
             if self.files.get(path).is_none_or(|before| *before != stamp) {
                 let path = path.clone();
-                outlet.send_with(Urgency::Soon, move |app| app.on_disk(&path, stamp));
+                outlet.send_with(Urgency::Soon, move |app| app.shared.on_disk(&path, stamp));
             }
             self.files.insert(path.clone(), stamp);
         }

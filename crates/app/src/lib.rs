@@ -170,8 +170,8 @@ impl App {
             .jobs
             .watch_library(paths.library.clone(), journals(paths));
         if files.is_empty() {
-            self.open_sessions(again);
-            self.open_examples_again(&examples_again);
+            self.shared.open_sessions(again);
+            self.shared.open_examples_again(&examples_again);
             self.profile
                 .open_traces_again(files_again, &mut self.shared);
         } else {
@@ -205,7 +205,23 @@ impl App {
         while let Some(next) = self.shared.follow_ups.pop_front() {
             match next {
                 FollowUp::Action(action) => self.apply_one(action),
-                FollowUp::OpenSessions(files) => self.open_sessions(files),
+                FollowUp::OpenTraces(files) => self.profile.open_traces(files, &mut self.shared),
+                FollowUp::NotOpened => self.library.next = None,
+                FollowUp::DrawAlso(id) => self.curves.draw_session_too(id, &mut self.shared),
+                FollowUp::DrawOnly(ids) => self.curves.draw_sessions(&ids, &mut self.shared),
+                FollowUp::PlanAgain(id) => self.bench.plan_again(id, &mut self.shared),
+                FollowUp::SaveSession(id, path) => {
+                    let timelines = self.profile.timeline.traces_of(id);
+                    self.shared.save_session(id, path, timelines);
+                }
+                FollowUp::SessionsClosed(ids) => {
+                    self.curves.forget_sessions(&ids, &mut self.shared);
+                    for id in ids {
+                        self.profile.close_traces_of(id, &mut self.shared);
+                    }
+                    self.sessions_changed();
+                    self.curves.draw_what_is_left(&mut self.shared);
+                }
                 FollowUp::CasePinned(pin) => self.case_selected(pin),
                 FollowUp::PlansChanged => BenchDoor::list_plans(&self.shared),
                 FollowUp::PastDurationsWanted => self.bench.learn_if_wanted(&self.shared),
@@ -228,6 +244,7 @@ impl App {
                 }
                 FollowUp::RunExplained(id) => self.profile.explain_run(id, &mut self.shared),
                 FollowUp::Detach(request) => self.settings.detach(*request, &mut self.shared),
+                FollowUp::SessionsChanged => self.sessions_changed(),
             }
             self.shared.is_running = self.bench.is_running();
         }
@@ -248,7 +265,7 @@ impl App {
             Action::Detached(detached) => self.settings.detached(detached, &self.shared),
             Action::Plan(edit) => self.bench.plan(edit, &mut self.shared),
             Action::Run(run) => self.bench.run(&run, &mut self.shared),
-            Action::Sessions(sessions) => self.sessions(sessions),
+            Action::Sessions(sessions) => self.shared.sessions(sessions),
             Action::Curves(curves) => self.curves.act(curves, &mut self.shared),
             Action::Charts(change) => self.shared.charts(change),
             Action::Compare(compare) => self.compare.compare(&compare, &mut self.shared),
@@ -302,6 +319,21 @@ impl App {
         self.bench.planned_table(&mut self.shared);
         self.curves.refresh_curves(&mut self.shared);
         false
+    }
+
+    /// After reports were taken in: what is made of the open sessions is made anew once, however many were opened.
+    fn all_opened(&mut self) {
+        if std::mem::take(&mut self.shared.opening.has_opened) {
+            self.compare.sides.found.forget();
+            self.sessions_changed();
+            self.shared.draw_opened_alone();
+            // What a run or another window adds later comes beside what is drawn then.
+            if self.shared.opening.files.is_empty() {
+                self.shared.opening.alone = None;
+            }
+            self.shared.go_to_opened();
+            self.library.go_on_once_open(&mut self.shared);
+        }
     }
 
     /// The keys of a command, as words; nothing for none.

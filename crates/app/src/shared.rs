@@ -69,8 +69,20 @@ pub struct Shared {
 pub(crate) enum FollowUp {
     /// Another action.
     Action(Action),
-    /// Sessions are opened by their files.
-    OpenSessions(Vec<PathBuf>),
+    /// Files of other tools are opened.
+    OpenTraces(Vec<PathBuf>),
+    /// A file could not be opened.
+    NotOpened,
+    /// The series of a session are drawn beside the others.
+    DrawAlso(SessionId),
+    /// The series of these sessions are drawn, and no others.
+    DrawOnly(BTreeSet<SessionId>),
+    /// The plan of an open session becomes the plan.
+    PlanAgain(SessionId),
+    /// A session is saved with its timelines that are open.
+    SaveSession(SessionId, PathBuf),
+    /// Sessions were closed.
+    SessionsClosed(Vec<SessionId>),
     /// A case was pinned, and is selected on other screens too.
     CasePinned(Pin),
     /// There are other saved plans.
@@ -91,6 +103,8 @@ pub(crate) enum FollowUp {
     RunExplained(SessionId),
     /// A plan is measured in jobs of Slurm.
     Detach(Box<RunRequest>),
+    /// The open sessions or what is found in them changed.
+    SessionsChanged,
 }
 
 /// What is open and shown in the window beside its screens.

@@ -131,6 +131,17 @@ impl CurvesState {
         }
     }
 
+    /// Forgets sessions that are no longer open.
+    pub(crate) fn forget_sessions(&mut self, ids: &[SessionId], shared: &mut Shared) {
+        let was_pinned = self.pins().any(|pin| ids.contains(&pin.session));
+        for id in ids {
+            self.forget(*id);
+        }
+        if was_pinned {
+            self.act(Curves::Pin(self.pin), shared);
+        }
+    }
+
     /// After sessions were closed: where none that is drawn is left, all others are drawn again.
     pub(crate) fn draw_what_is_left(&mut self, shared: &mut Shared) {
         if self.drawn_sessions().is_empty() && !self.hidden.is_empty() {

@@ -155,7 +155,7 @@ impl LibraryState {
     pub(super) fn open_then(&mut self, next: AfterOpening, shared: &mut Shared) {
         let files = next.files();
         self.next = Some(next);
-        shared.follow_ups.push_back(FollowUp::OpenSessions(files));
+        shared.open_sessions(files);
         self.go_on_once_open(shared);
     }
 

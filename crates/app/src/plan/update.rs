@@ -6,7 +6,7 @@ use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::option_names::without_options;
 use crate::screen::Screen;
-use crate::sessions::Pin;
+use crate::sessions::{Pin, SessionId};
 use crate::shared::Shared;
 use crate::{Ask, WindowRequest, library};
 use powerband_core::domain::model::ModelSummary;
@@ -89,6 +89,14 @@ impl BenchDoor {
     fn plan_larger_batches(&mut self, pin: Pin, shared: &mut Shared) {
         if let Some(open) = shared.sessions.get(pin.session) {
             let draft = Draft::of_larger_batches(&open.session, pin.case);
+            self.plan_found(draft, shared);
+        }
+    }
+
+    /// The plan of an open session becomes the plan.
+    pub(crate) fn plan_again(&mut self, id: SessionId, shared: &mut Shared) {
+        if let Some(open) = shared.sessions.get(id) {
+            let draft = Draft::from_session(&open.session);
             self.plan_found(draft, shared);
         }
     }

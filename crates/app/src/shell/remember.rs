@@ -16,7 +16,7 @@ impl App {
                 .filter_map(|open| open.path.clone())
                 .chain(self.shared.opening.files.values().cloned())
                 .collect(),
-            examples: self.open_examples(),
+            examples: self.shared.open_examples(),
             files: self.profile.unkept_files(&self.shared),
             linear_latency: !self.curves.options.log_y,
             log_throughput: self.curves.options.log_throughput == Some(true),

@@ -278,6 +278,15 @@ impl TimelineState {
         }
     }
 
+    /// The open traces of a session, by their profiles.
+    pub(crate) fn traces_of(&self, session: SessionId) -> Vec<(usize, Arc<Trace>)> {
+        let owned = self.traces.values().filter_map(|open| {
+            let (owner, profile) = open.owner?;
+            (owner == session).then(|| (profile, Arc::clone(&open.trace)))
+        });
+        owned.collect()
+    }
+
     /// Closes the traces of a session's profiles, and stops reading them.
     pub(crate) fn close_of_session(&mut self, session: SessionId) {
         for reading in self

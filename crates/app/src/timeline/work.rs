@@ -67,7 +67,7 @@ fn read_set(
         Screen::Kernels
     };
     let imported = Opened::unsaved(reading.session, session);
-    outlet.send(|app| app.opened(imported));
+    outlet.send(|app| app.shared.opened(imported));
     if read.trace.is_empty() {
         let id = reading.id;
         outlet
