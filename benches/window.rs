@@ -219,7 +219,8 @@ fn machines() -> Result<Session> {
 fn sweeps() -> Result<()> {
     let mut swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
     swept.act(Action::Curves(Curves::Show(heat::SweepView::Map)));
-    let from = swept.app().suggested_limit_ns().context("no limit")?;
+    let sessions = &swept.app().shared.sessions;
+    let from = sessions.suggested_limit_ns().context("no limit")?;
     swept.act(Action::Curves(Curves::Limit(Some(from))));
     swept.measure("a heat map of 20 × 20 points, 5 setups", |_, _| ());
     let swept = Scene::open(&[swept_session()?])?.go(Screen::Curves);
@@ -348,7 +349,8 @@ impl Scene {
 
     /// Frames while the latency limit is dragged to and fro.
     fn measure_limit(mut self, what: &str) -> Result<()> {
-        let from = self.app().suggested_limit_ns().context("no limit")?;
+        let sessions = &self.app().shared.sessions;
+        let from = sessions.suggested_limit_ns().context("no limit")?;
         self.act(Action::Curves(Curves::Limit(Some(from))));
         self.measure(what, |scene, frame| {
             let limit = from * (1.0 + 0.3 * (frame as f64 / 20.0).sin());

@@ -332,7 +332,7 @@ impl Window {
         }
         self.end_where_asked();
         let whole = ctx.content_rect().size();
-        self.app.fit(whole.x < size::NARROW);
+        self.app.shared.fit(whole.x < size::NARROW);
         let room = [whole.x - beside_screens(ctx, &self.app), whole.y];
         self.app.fit_panes(room);
         self.note_placement(ctx);

@@ -222,7 +222,10 @@ impl App {
                     self.sessions_changed();
                     self.curves.draw_what_is_left(&mut self.shared);
                 }
-                FollowUp::CasePinned(pin) => self.case_selected(pin),
+                FollowUp::CasePinned(pin) => {
+                    self.compare.case_pinned(pin, &mut self.shared);
+                    self.profile.case_pinned(pin, &mut self.shared);
+                }
                 FollowUp::PlansChanged => BenchDoor::list_plans(&self.shared),
                 FollowUp::PastDurationsWanted => self.bench.learn_if_wanted(&self.shared),
                 FollowUp::RoofsChanged => self.profile.forget_limits(&mut self.shared),
@@ -244,6 +247,7 @@ impl App {
                 }
                 FollowUp::RunExplained(id) => self.profile.explain_run(id, &mut self.shared),
                 FollowUp::Detach(request) => self.settings.detach(*request, &mut self.shared),
+                FollowUp::ScreenShown => self.refresh_shown(),
                 FollowUp::SessionsChanged => self.sessions_changed(),
             }
             self.shared.is_running = self.bench.is_running();
@@ -257,9 +261,15 @@ impl App {
 
     fn apply_one(&mut self, action: Action) {
         match action {
-            Action::Go(screen) => self.go(screen),
+            Action::Go(screen) => {
+                self.shared.screen = screen;
+                self.refresh_shown();
+            }
             Action::Back => self.back(),
-            Action::Shell(shell) => self.shell(shell),
+            Action::Shell(Shell::Earlier) => self.go_back(),
+            Action::Shell(Shell::Later) => self.go_forward(),
+            Action::Shell(Shell::Close(closing)) => self.bench.close(closing, &mut self.shared),
+            Action::Shell(shell) => self.shared.shell(shell),
             Action::Machine(machine) => self.shared.machine(machine),
             Action::Roofs(roofs) => self.settings.roofs(roofs, &mut self.shared),
             Action::Detached(detached) => self.settings.detached(detached, &self.shared),
@@ -278,9 +288,15 @@ impl App {
             Action::OpenTrace(path) => self.profile.open_traces(vec![path], &mut self.shared),
             Action::Timeline(change) => self.profile.timeline(change, &mut self.shared),
             Action::Library(library) => self.library.act(library, &mut self.shared),
-            Action::Figures(change) => self.figures(change),
-            Action::Table(id, change) => self.table(id, change),
-            Action::Report(subject, path) => self.report(subject, path),
+            Action::Figures(change) => {
+                let sources = figures::figure_sources(self);
+                self.shared.figures(change, sources);
+            }
+            Action::Table(id, change) => self.shared.table(id, change),
+            Action::Report(subject, target) => {
+                let answers = self.screen_answers(subject);
+                self.shared.report(subject, target, answers);
+            }
         }
     }
 
@@ -334,14 +350,6 @@ impl App {
             self.shared.go_to_opened();
             self.library.go_on_once_open(&mut self.shared);
         }
-    }
-
-    /// The keys of a command, as words; nothing for none.
-    pub fn keys_of(&self, id: &str) -> String {
-        let command = command::ALL.iter().find(|command| command.id == id);
-        let keys =
-            command.and_then(|command| command::keys(command, &self.shared.remembered.shortcuts));
-        keys.map(|keys| keys.on_keyboard()).unwrap_or_default()
     }
 
     /// Nanoseconds until something changes by itself.

@@ -1,9 +1,7 @@
 //! Notices to the user, newest last: shown for a while at the foot of the window, and in the log.
 
-use super::App;
 use super::action::Action;
 use super::option_names::without_options;
-use powerband_core::base::humanize;
 
 /// Most notices in the log.
 const KEPT: usize = 500;
@@ -143,24 +141,6 @@ fn reading_time_ns(notice: &Notice) -> u64 {
         15_000_000_000
     } else {
         5_000_000_000
-    }
-}
-
-impl App {
-    /// Every notice and every event of the run since the window opened, one per line.
-    pub fn log_text(&self) -> String {
-        let notices = self
-            .shared
-            .notices
-            .all
-            .iter()
-            .map(|notice| notice.text.clone());
-        let run = self.bench.run.iter().flat_map(|run| &run.log);
-        let run = run.map(|line| {
-            let moment = humanize::stopwatch(line.at_ns as f64 / 1e9);
-            format!("{moment}  {}", line.text)
-        });
-        notices.chain(run).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -103,6 +103,8 @@ pub(crate) enum FollowUp {
     RunExplained(SessionId),
     /// A plan is measured in jobs of Slurm.
     Detach(Box<RunRequest>),
+    /// Another screen is shown.
+    ScreenShown,
     /// The open sessions or what is found in them changed.
     SessionsChanged,
 }

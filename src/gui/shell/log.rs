@@ -18,7 +18,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 actions.push(Action::Shell(Shell::Log(false)));
             }
             if button::icon(ui, icon::COPY, "Copy the log").clicked() {
-                actions.push(Action::Shell(Shell::Copy(app.log_text())));
+                actions.push(Action::Shell(Shell::Copy(app.bench.log_text(&app.shared))));
             }
         });
     });

@@ -117,7 +117,7 @@ fn show_one(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) 
 /// From right to left: buttons to dismiss it, copy it, and act on it.
 fn buttons(ui: &mut Ui, app: &App, notice: &Notice, actions: &mut Vec<Action>) {
     let mut close = button::small_icon(ui, icon::CLOSE, "Dismiss");
-    let keys = app.keys_of("back");
+    let keys = app.shared.keys_of("back");
     if app.shared.notices.newest_up() == Some(notice.id) && !keys.is_empty() {
         close = close.on_hover_text(format!("{keys} does it too"));
     }

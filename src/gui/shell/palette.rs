@@ -143,7 +143,7 @@ fn offer(app: &App, title: String, source: PaletteSource<'_>) -> PaletteEntry {
     let (keys, act) = match source {
         PaletteSource::Command(command) => {
             let act = (command.act)(app).map(|action| vec![action]);
-            (app.keys_of(command.id), act)
+            (app.shared.keys_of(command.id), act)
         }
         PaletteSource::Session(path, entry) => {
             let open = Action::Sessions(Sessions::Open(vec![path.to_path_buf()]));

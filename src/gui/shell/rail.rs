@@ -179,7 +179,7 @@ fn entry(
     let mut commands = command::ALL.iter();
     let keys = commands
         .find(|command| command.title == title)
-        .map(|command| app.keys_of(command.id))
+        .map(|command| app.shared.keys_of(command.id))
         .unwrap_or_default();
     let named = format!("{}  {keys}", door.title());
     let help = format!("{}\n{}", named.trim_end(), door.purpose());
@@ -196,7 +196,7 @@ fn entry(
     }
     menu::of_item(&response, app, &MenuTarget::Door(door), actions);
     if response.clicked() {
-        actions.push(Action::Go(app.screen_behind(door)));
+        actions.push(Action::Go(app.shared.screen_behind(door)));
     }
 }
 

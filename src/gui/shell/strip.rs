@@ -46,7 +46,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// The buttons of the palette and of the log.
 fn commands(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let keys = app.keys_of("palette");
+    let keys = app.shared.keys_of("palette");
     let hint = match (keys.is_empty(), ui.available_width() > NARROW) {
         (true, _) => "Every command".to_owned(),
         (false, true) => format!("{keys} for every command"),

@@ -68,7 +68,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// A hint for newcomers.
 fn hint(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Some((place, hint)) = app.hint() else {
+    let Some((place, hint)) = app.shared.hint() else {
         return;
     };
     theme::card(ui)

@@ -180,7 +180,7 @@ fn shortcut(ui: &mut Ui, app: &App, command: &'static Command, actions: &mut Vec
         let roles = theme::roles(ui);
         ui.add(Label::new(RichText::new(command.title).color(roles.text)));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let keys = app.keys_of(command.id);
+            let keys = app.shared.keys_of(command.id);
             let words = match (is_waiting, keys.as_str()) {
                 (true, _) => "Press keys…",
                 (false, "") => "None",

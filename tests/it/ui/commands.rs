@@ -272,7 +272,7 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.press("Ctrl+Comma");
     desk.click("Keys of Go to Home");
     desk.press("Ctrl+Alt+9");
-    assert_eq!(desk.app().keys_of("go-home"), "Ctrl+Alt+9");
+    assert_eq!(desk.app().shared.keys_of("go-home"), "Ctrl+Alt+9");
     for old in ["1", "Ctrl+1"] {
         desk.press(old);
         assert_eq!(
@@ -287,9 +287,9 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.press("Ctrl+Comma");
     desk.click("Keys of Bench: the plan");
     desk.press("Ctrl+Alt+9");
-    assert_eq!(desk.app().keys_of("go-plan"), "Ctrl+Alt+9");
+    assert_eq!(desk.app().shared.keys_of("go-plan"), "Ctrl+Alt+9");
     assert_eq!(
-        desk.app().keys_of("go-home"),
+        desk.app().shared.keys_of("go-home"),
         "",
         "whoever had them loses them"
     );
@@ -299,7 +299,7 @@ fn shortcuts_are_redefined_and_clashes_end() {
     desk.press("Ctrl+Comma");
     desk.click("Keys of Bench: the plan");
     desk.press("Backspace");
-    assert_eq!(desk.app().keys_of("go-plan"), "");
+    assert_eq!(desk.app().shared.keys_of("go-plan"), "");
     desk.click("Keys of Bench: the plan");
     desk.press("Escape");
     assert_eq!(
@@ -308,8 +308,8 @@ fn shortcuts_are_redefined_and_clashes_end() {
         "Escape changes nothing"
     );
     desk.click("Reset all");
-    assert_eq!(desk.app().keys_of("go-plan"), by_id("go-plan").keys);
-    assert_eq!(desk.app().keys_of("go-home"), by_id("go-home").keys);
+    assert_eq!(desk.app().shared.keys_of("go-plan"), by_id("go-plan").keys);
+    assert_eq!(desk.app().shared.keys_of("go-home"), by_id("go-home").keys);
 }
 
 #[test]
@@ -329,10 +329,10 @@ fn a_key_that_is_held_waits_for_another() {
         assert!(desk.app().shared.remembered.shortcuts.is_empty(), "{key:?}");
     }
     // Arrows are called as in the shortcuts that are delivered, or nobody would lose them.
-    assert_eq!(desk.app().keys_of("pin-previous"), "Ctrl+←");
+    assert_eq!(desk.app().shared.keys_of("pin-previous"), "Ctrl+←");
     desk.press("Ctrl+ArrowLeft");
-    assert_eq!(desk.app().keys_of("go-home"), "Ctrl+←");
-    assert_eq!(desk.app().keys_of("pin-previous"), "");
+    assert_eq!(desk.app().shared.keys_of("go-home"), "Ctrl+←");
+    assert_eq!(desk.app().shared.keys_of("pin-previous"), "");
     desk.press("Ctrl+ArrowLeft");
     assert_eq!(desk.app().shared.screen, Screen::Home);
 }

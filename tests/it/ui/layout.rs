@@ -275,7 +275,7 @@ fn a_pinned_case_is_lit_in_the_comparison_and_followed_by_history() {
     let app = desk.app();
     assert_eq!(app.shared.screen, Screen::Compare, "one stays where one is");
     assert_eq!(app.curves.pin, Some(pair[1]));
-    assert_eq!(app.pinned_pair(), Some(3));
+    assert_eq!(powerband_app::items::pinned_pair(app), Some(3));
     let marks = &app.compare.sides.drawn.latency.marks;
     assert!(marks.iter().any(|mark| matches!(mark, Mark::Pin { .. })));
     let following = app.compare.history.following.expect("a case is followed");
@@ -310,7 +310,7 @@ fn hints_come_one_by_one_and_stay_away_once_closed() {
     assert_eq!(desk.app().to_remember().hint, 5);
     desk.act(Action::Shell(Shell::Hint(0)));
     desk.click("Close the hints for good");
-    assert!(desk.app().hint().is_none());
+    assert!(desk.app().shared.hint().is_none());
 }
 
 #[test]

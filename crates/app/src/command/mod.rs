@@ -14,6 +14,7 @@ pub use entry::Command;
 use super::find::by_words;
 use super::keys::Shortcut;
 use super::parts;
+use super::shared::Shared;
 
 /// Every command.
 pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
@@ -26,6 +27,15 @@ pub fn keys(command: &Command, changed: &BTreeMap<String, Option<Shortcut>>) -> 
     match changed.get(command.id) {
         Some(own) => own.clone(),
         None => command.keys.parse().ok(),
+    }
+}
+
+impl Shared {
+    /// The keys of a command, as words; nothing for none.
+    pub fn keys_of(&self, id: &str) -> String {
+        let command = ALL.iter().find(|command| command.id == id);
+        let keys = command.and_then(|command| keys(command, &self.remembered.shortcuts));
+        keys.map(|keys| keys.on_keyboard()).unwrap_or_default()
     }
 }
 

@@ -61,5 +61,5 @@ pub(crate) const ALL: &[Command] = &[
 ];
 
 fn go(app: &App, door: Door) -> Action {
-    Action::Go(app.screen_behind(door))
+    Action::Go(app.shared.screen_behind(door))
 }

@@ -3,6 +3,7 @@
 use crate::App;
 use crate::action::{Action, Curves};
 use crate::command::entry::{Command, command};
+use crate::sessions::OpenSessions;
 use crate::sessions::commands::NO_SESSION;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
@@ -83,7 +84,7 @@ pub(crate) const ALL: &[Command] = &[
         |app| {
             let limit = match app.curves.options.limit_ns {
                 Some(_) => None,
-                None => Some(app.suggested_limit_ns().ok_or(NO_SESSION)?),
+                None => Some(app.shared.sessions.suggested_limit_ns().ok_or(NO_SESSION)?),
             };
             Ok(Action::Curves(Curves::Limit(limit)))
         },
@@ -146,12 +147,10 @@ pub(crate) const ALL: &[Command] = &[
     }),
 ];
 
-impl App {
+impl OpenSessions {
     /// A latency limit to begin with: the middle of what is drawn, to two digits.
     pub fn suggested_limit_ns(&self) -> Option<f64> {
         let mut medians: Vec<f64> = self
-            .shared
-            .sessions
             .iter()
             .flat_map(|open| open.findings.curves.iter())
             .flat_map(|curve| curve.points.iter().map(|point| point.median_ns))
@@ -168,7 +167,7 @@ fn move_limit(app: &App, by: f64) -> Result<Action, &'static str> {
         .curves
         .options
         .limit_ns
-        .or_else(|| app.suggested_limit_ns())
+        .or_else(|| app.shared.sessions.suggested_limit_ns())
         .ok_or(NO_SESSION)?;
     Ok(Action::Curves(Curves::Limit(Some(limit * by))))
 }

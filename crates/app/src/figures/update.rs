@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::action::FigureAction;
-use crate::figures::{self, Picture, ShownFigure};
+use crate::figures::{Picture, ShownFigure};
 use crate::notices::NoticeLevel;
 use crate::shared::Shared;
-use crate::{App, Ask, FigureWish, WindowRequest};
+use crate::{Ask, FigureWish, WindowRequest};
 use powerband_core::base::{atomic_file, paths};
 use powerband_findings::export::figure_file::{self, FileKind};
 use powerband_findings::export::style::{Preset, Style, Theme};
@@ -17,41 +17,34 @@ use powerband_store::library;
 /// Pixels for each of the picture's own: sharp where it is pasted into a text.
 const SCALE: f64 = 2.0;
 
-impl App {
-    pub(crate) fn figures(&mut self, change: FigureAction) {
+impl Shared {
+    /// Copies or saves a figure, with where its numbers come from.
+    pub(crate) fn figures(&mut self, change: FigureAction, sources: String) {
         match change {
-            FigureAction::CopyNear => self
-                .shared
-                .outputs
-                .push(WindowRequest::Figure(FigureWish::Copy)),
-            FigureAction::SaveNear => self
-                .shared
-                .outputs
-                .push(WindowRequest::Figure(FigureWish::Save)),
+            FigureAction::CopyNear => self.outputs.push(WindowRequest::Figure(FigureWish::Copy)),
+            FigureAction::SaveNear => self.outputs.push(WindowRequest::Figure(FigureWish::Save)),
             FigureAction::Copy(shown) => {
-                let shown = self.about_it(shown);
+                let shown = with_sources(shown, sources);
                 let work = move || picture(&shown);
-                self.shared
-                    .jobs
-                    .spawn_then("picture", work, Self::picture_drawn);
+                self.jobs.spawn_then("picture", work, |app, drawn| {
+                    app.shared.picture_drawn(drawn);
+                });
             }
             FigureAction::Save(shown, None) => {
-                let shown = self.about_it(shown);
+                let shown = with_sources(shown, sources);
                 let name = format!("{}.png", library::safe(&file_name(&shown)));
-                let ask = Ask::SaveFigure(shown, self.shared.export_path(&name));
-                self.shared.outputs.push(WindowRequest::Ask(ask));
+                let ask = Ask::SaveFigure(shown, self.export_path(&name));
+                self.outputs.push(WindowRequest::Ask(ask));
             }
             FigureAction::Save(shown, Some(path)) => {
-                self.shared.exports_to(&path);
+                self.exports_to(&path);
                 let work = move || match save(&shown, &path) {
                     Ok(path) => Ok((format!("Saved to {}", path.display()), path)),
                     Err(why) => Err(format!("The figure was not saved: {why}.")),
                 };
-                self.shared
-                    .jobs
-                    .spawn_then("save-figure", work, |app, written| {
-                        app.shared.file_written(written);
-                    });
+                self.jobs.spawn_then("save-figure", work, |app, written| {
+                    app.shared.file_written(written);
+                });
             }
         }
     }
@@ -59,27 +52,17 @@ impl App {
     fn picture_drawn(&mut self, drawn: Result<Picture, String>) {
         match drawn {
             Ok(picture) => {
-                self.shared
-                    .outputs
+                self.outputs
                     .push(WindowRequest::CopyPicture(Arc::new(picture)));
-                self.shared
-                    .notify(NoticeLevel::Done, "Copied the picture to the clipboard");
+                self.notify(NoticeLevel::Done, "Copied the picture to the clipboard");
             }
-            Err(why) => self.shared.notify(
+            Err(why) => self.notify(
                 NoticeLevel::Trouble,
                 format!("The picture was not copied: {why}."),
             ),
         }
     }
 
-    /// The figure with where its numbers come from, while it is on the screen.
-    fn about_it(&self, mut shown: Arc<ShownFigure>) -> Arc<ShownFigure> {
-        Arc::make_mut(&mut shown).about = figures::figure_sources(self);
-        shown
-    }
-}
-
-impl Shared {
     /// A path to begin with for a picture or a report: where the last one went, else the documents.
     pub(crate) fn export_path(&self, name: &str) -> PathBuf {
         let last = self.remembered.export_folder.clone();
@@ -93,6 +76,11 @@ impl Shared {
             self.remembered.export_folder = Some(folder.to_path_buf());
         }
     }
+}
+
+fn with_sources(mut shown: Arc<ShownFigure>, sources: String) -> Arc<ShownFigure> {
+    Arc::make_mut(&mut shown).about = sources;
+    shown
 }
 
 /// What a figure is called, and of which network it is.

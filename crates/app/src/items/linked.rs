@@ -3,7 +3,7 @@
 use crate::App;
 use crate::action::Timeline;
 use crate::compare::profiles::profile_of_case;
-use crate::doors::ProfileDoor;
+use crate::doors::{CompareDoor, ProfileDoor};
 use crate::history::Following;
 use crate::kernels::menu::exact_search;
 use crate::kernels::{ProfileRef, SelectedRow};
@@ -11,38 +11,40 @@ use crate::sessions::{LIVE, Pin};
 use crate::shared::Shared;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 
-impl App {
-    /// A case was pinned: *Kernels* shows its profile, *History* follows it. *Curves* and *Compare* read the
-    /// pin itself.
-    pub(crate) fn case_selected(&mut self, pin: Pin) {
-        let Some(open) = self.shared.sessions.get(pin.session) else {
-            return;
-        };
-        let profile = profile_of_case(open, pin.case);
-        if open.id != LIVE {
-            self.compare.history.following = Some(Following {
+/// The pair of the comparison that the pinned case is on a side of, by its row.
+pub fn pinned_pair(app: &App) -> Option<usize> {
+    let pin = app.curves.pin?;
+    let (_, _, comparison) = app.compare.sides.found.result.as_ref()?;
+    (0..comparison.pairs.len()).find(|row| super::pair(app, *row).contains(&pin))
+}
+
+impl CompareDoor {
+    /// A case was pinned: *History* follows it. *Curves* and *Compare* read the pin itself.
+    pub(crate) fn case_pinned(&mut self, pin: Pin, shared: &mut Shared) {
+        let open = shared.sessions.get(pin.session);
+        if open.is_some_and(|open| open.id != LIVE) {
+            self.history.following = Some(Following {
                 session: pin.session,
                 setup: pin.case.setup,
                 point: pin.case.point,
             });
-            self.compare.follow_if_wanted(&mut self.shared);
+            self.follow_if_wanted(shared);
         }
-        if let Some(pick) = profile.filter(|pick| self.profile.kernels.looking != Some(*pick)) {
-            self.profile.kernels.looking = Some(pick);
-            self.profile.kernels.is_chosen = true;
-            self.profile.add_up_if_wanted(&mut self.shared);
-        }
-    }
-
-    /// The pair of the comparison that the pinned case is on a side of, by its row.
-    pub fn pinned_pair(&self) -> Option<usize> {
-        let pin = self.curves.pin?;
-        let (_, _, comparison) = self.compare.sides.found.result.as_ref()?;
-        (0..comparison.pairs.len()).find(|row| super::pair(self, *row).contains(&pin))
     }
 }
 
 impl ProfileDoor {
+    /// A case was pinned: *Kernels* shows its profile.
+    pub(crate) fn case_pinned(&mut self, pin: Pin, shared: &mut Shared) {
+        let open = shared.sessions.get(pin.session);
+        let profile = open.and_then(|open| profile_of_case(open, pin.case));
+        if let Some(pick) = profile.filter(|pick| self.kernels.looking != Some(*pick)) {
+            self.kernels.looking = Some(pick);
+            self.kernels.is_chosen = true;
+            self.add_up_if_wanted(shared);
+        }
+    }
+
     /// A kernel was selected: its slices are lit on the timeline of the profile, where that is shown.
     pub(crate) fn kernel_selected(&mut self, shared: &mut Shared) {
         let owner = self

@@ -8,6 +8,8 @@ pub(crate) mod palette;
 
 use std::path::PathBuf;
 
+pub use linked::pinned_pair;
+
 use crate::App;
 use crate::kernels::{self, SelectedRow};
 use crate::palette_entries::entry::Groups;

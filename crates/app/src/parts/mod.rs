@@ -8,6 +8,7 @@ use part::{AppPart, Layer};
 
 use super::command::screens;
 use super::doors::DoorState;
+use super::screen::Screen;
 use super::shared::Shared;
 use super::{
     App, charts, compare, curves, detached, figures, fleet, history, items, journey, kernels,
@@ -119,6 +120,15 @@ impl App {
             if is_closed || self.shared.close_overlay(layer) {
                 return;
             }
+        }
+    }
+
+    /// Updates the layout for the window's width and height.
+    pub fn fit_panes(&mut self, room: [f32; 2]) {
+        let had: Vec<Screen> = self.shared.shown_screens().collect();
+        self.shared.window.room = room;
+        if !self.shared.shown_screens().eq(had) {
+            self.refresh_shown();
         }
     }
 

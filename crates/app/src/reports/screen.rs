@@ -57,7 +57,7 @@ impl App {
     }
 
     /// What the screens that are shown answer, where the report is about what they show.
-    pub(super) fn screen_answers(&self, subject: ReportSubject) -> Vec<ScreenAnswer> {
+    pub(crate) fn screen_answers(&self, subject: ReportSubject) -> Vec<ScreenAnswer> {
         let shown = self.shared.shown_screens();
         let of_subject = shown.filter(|screen| self.reported_subject(*screen) == Some(subject));
         of_subject

@@ -54,8 +54,8 @@ pub(crate) const ALL: &[Command] = &[
         Ok(shell(Shell::Hint(0)))
     }),
     command("close-hints", "Close the hints for newcomers", "", |app| {
-        let can = app.hint().map(|_| shell(Shell::Hint(hints::ALL.len())));
-        can.ok_or("the hints are closed")
+        let shown = app.shared.hint().ok_or("the hints are closed");
+        shown.map(|_| shell(Shell::Hint(hints::ALL.len())))
     }),
     command(
         "guide",
@@ -111,7 +111,7 @@ pub(crate) const ALL: &[Command] = &[
         Ok(shell(Shell::Copy(newest.text.clone())))
     }),
     command("copy-log", "Copy the log", "", |app| {
-        let text = app.log_text();
+        let text = app.bench.log_text(&app.shared);
         if text.is_empty() {
             return Err("the log is empty");
         }

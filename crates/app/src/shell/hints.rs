@@ -1,8 +1,8 @@
 //! Five hints for who opens the window for the first time. They stand on *Home*, one after the other, and
 //! once closed they stay away.
 
-use crate::App;
 use crate::action::{Action, Sessions, Shell};
+use crate::shared::Shared;
 
 /// What can be tried, by the label of its button.
 pub type Trial = (&'static str, fn() -> Action);
@@ -42,10 +42,10 @@ pub const ALL: [Hint; 5] = [
     },
 ];
 
-impl App {
+impl Shared {
     /// The hint that is shown, and its place; nothing once they are closed.
     pub fn hint(&self) -> Option<(usize, Hint)> {
-        let place = self.shared.remembered.hint;
+        let place = self.remembered.hint;
         ALL.get(place).map(|hint| (place, *hint))
     }
 }

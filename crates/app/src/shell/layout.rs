@@ -1,9 +1,8 @@
 //! How the window is divided: up to three screens in panes, and sizes that the user dragged.
 
 pub use super::pane::Pane;
-use crate::App;
 use crate::screen::Screen;
-use crate::shared::Shared;
+use crate::shared::{FollowUp, Shared};
 
 /// A window at least this wide has room for two screens side by side.
 pub const ROOM_FOR_TWO: f32 = 1_200.0;
@@ -99,22 +98,11 @@ impl Shared {
     pub fn shows(&self, screen: Screen) -> bool {
         self.pane_of(screen).is_some()
     }
-}
-
-impl App {
-    /// Updates the layout for the window's width and height.
-    pub fn fit_panes(&mut self, room: [f32; 2]) {
-        let had: Vec<Screen> = self.shared.shown_screens().collect();
-        self.shared.window.room = room;
-        if !self.shared.shown_screens().eq(had) {
-            self.refresh_shown();
-        }
-    }
 
     /// Shows a screen in a pane, or closes the pane. Where the screen is in another pane, the two change places.
     pub(crate) fn show_in_pane(&mut self, pane: Pane, screen: Option<Screen>) {
-        let displaced = self.shared.screen_in(pane);
-        let from = screen.and_then(|screen| self.shared.pane_of(screen));
+        let displaced = self.screen_in(pane);
+        let from = screen.and_then(|screen| self.pane_of(screen));
         match from.filter(|from| *from != pane) {
             // The main pane is never empty.
             Some(Pane::Main) if displaced.is_none() => return,
@@ -122,14 +110,14 @@ impl App {
             None => {}
         }
         self.put_in_pane(pane, screen);
-        self.refresh_shown();
+        self.follow_ups.push_back(FollowUp::ScreenShown);
     }
 
     fn put_in_pane(&mut self, pane: Pane, screen: Option<Screen>) {
         match pane {
-            Pane::Main => self.shared.screen = screen.unwrap_or(self.shared.screen),
-            Pane::Right => self.shared.remembered.right_screen = screen,
-            Pane::Below => self.shared.remembered.below_screen = screen,
+            Pane::Main => self.screen = screen.unwrap_or(self.screen),
+            Pane::Right => self.remembered.right_screen = screen,
+            Pane::Below => self.remembered.below_screen = screen,
         }
     }
 
@@ -138,10 +126,10 @@ impl App {
             Some(size) => {
                 let part = ALL.iter().find(|part| part.id == id);
                 let size = part.map_or(size, |part| part.fitted(size));
-                self.shared.remembered.sizes.insert(id.to_owned(), size);
+                self.remembered.sizes.insert(id.to_owned(), size);
             }
             None => {
-                self.shared.remembered.sizes.remove(id);
+                self.remembered.sizes.remove(id);
             }
         }
     }

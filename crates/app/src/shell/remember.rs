@@ -3,6 +3,7 @@
 use super::settings::{SavedState, write};
 use crate::App;
 use crate::notices::NoticeLevel;
+use crate::shared::Shared;
 
 impl App {
     /// The state to save now.
@@ -37,22 +38,6 @@ impl App {
         write(&self.shared.window.file, &self.to_remember())
     }
 
-    /// Says once that the window's state is not saved.
-    fn not_remembered(&mut self, reason: &str) {
-        let text = format!(
-            "The window's settings, its open files and its plan are not saved for the next start: {reason}."
-        );
-        if self
-            .shared
-            .notices
-            .all()
-            .iter()
-            .all(|notice| notice.text != text)
-        {
-            self.shared.notify(NoticeLevel::Trouble, text);
-        }
-    }
-
     /// Saves it periodically too, in case the window is killed.
     pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
         const EVERY_NS: u64 = 10_000_000_000;
@@ -69,9 +54,21 @@ impl App {
             );
             self.shared.jobs.spawn("remember", move |outlet| {
                 if let Err(reason) = write(&path, &remembered) {
-                    outlet.send(move |app| app.not_remembered(&reason));
+                    outlet.send(move |app| app.shared.not_remembered(&reason));
                 }
             });
+        }
+    }
+}
+
+impl Shared {
+    /// Says once that the window's state is not saved.
+    fn not_remembered(&mut self, reason: &str) {
+        let text = format!(
+            "The window's settings, its open files and its plan are not saved for the next start: {reason}."
+        );
+        if self.notices.all().iter().all(|notice| notice.text != text) {
+            self.notify(NoticeLevel::Trouble, text);
         }
     }
 }
@@ -93,10 +90,11 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
+        let backend = crate::backend::testing::none();
+        let (mut shared, _) = Shared::new(place, backend, Arc::new(|_| {}));
         for _ in 0..2 {
-            app.not_remembered("no space");
+            shared.not_remembered("no space");
         }
-        assert_eq!(app.shared.notices.all().len(), 1);
+        assert_eq!(shared.notices.all().len(), 1);
     }
 }

@@ -122,7 +122,7 @@ impl App {
 
     /// What was closed since is left out; the screen shows what it has then.
     fn return_to(&mut self, place: TrailEntry) {
-        self.go(place.screen);
+        self.apply(Action::Go(place.screen));
         let is_open = |id: SessionId| self.shared.sessions.get(id).is_some();
         let actions = match place.subject {
             Some(TrailSubject::Case(pin)) if is_open(pin.session) => {

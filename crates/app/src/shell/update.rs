@@ -4,83 +4,76 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::settings::ZOOM_STEPS;
+use crate::WindowRequest;
 use crate::action::{Action, Closing, RunAction, Sessions, Shell};
+use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::screen::{Door, Screen};
 use crate::shared::Shared;
-use crate::{App, WindowRequest};
 
-impl App {
-    pub(crate) fn go(&mut self, screen: Screen) {
-        self.shared.screen = screen;
-        self.refresh_shown();
-    }
-
+impl Shared {
     /// The screen that a door leads to: the one that was last shown behind it, and the run while it measures.
     pub fn screen_behind(&self, door: Door) -> Screen {
-        if door == Door::Bench && self.bench.is_running() {
+        if door == Door::Bench && self.is_running {
             return Screen::Run;
         }
-        let last = self.shared.trail.last_behind(door);
-        let mut known = self.shared.shown_screens().chain(last);
+        let last = self.trail.last_behind(door);
+        let mut known = self.shown_screens().chain(last);
         let known = known.find(|screen| screen.door() == door);
         known.unwrap_or_else(|| door.screens()[0])
     }
 
     pub(crate) fn shell(&mut self, shell: Shell) {
         match shell {
-            Shell::Palette(open) => self.shared.window.palette_open = open,
-            Shell::Guide(open) => self.shared.window.guide_open = open,
-            Shell::Log(open) => self.shared.window.log_open = open,
+            Shell::Palette(open) => self.window.palette_open = open,
+            Shell::Guide(open) => self.window.guide_open = open,
+            Shell::Log(open) => self.window.log_open = open,
             Shell::ToggleLibrary => {
-                self.shared.show_library(!self.shared.shows_library());
+                self.show_library(!self.shows_library());
             }
-            Shell::Theme(theme) => self.shared.remembered.theme = theme,
-            Shell::NextTheme => self.shared.remembered.theme = self.shared.remembered.theme.next(),
-            Shell::Watching(watching) => self.shared.remembered.watching = watching,
-            Shell::Earlier => self.go_back(),
-            Shell::Later => self.go_forward(),
+            Shell::Theme(theme) => self.remembered.theme = theme,
+            Shell::NextTheme => self.remembered.theme = self.remembered.theme.next(),
+            Shell::Watching(watching) => self.remembered.watching = watching,
             Shell::Pane(pane, screen) => self.show_in_pane(pane, screen),
             Shell::Resize(id, size) => self.resize(&id, size),
-            Shell::RailIconsOnly(is_alone) => self.shared.remembered.rail_icons_only = is_alone,
-            Shell::Zoom(0) => self.shared.remembered.zoom_steps = 0,
+            Shell::RailIconsOnly(is_alone) => self.remembered.rail_icons_only = is_alone,
+            Shell::Zoom(0) => self.remembered.zoom_steps = 0,
             Shell::Zoom(by) => {
-                let steps = self.shared.remembered.zoom_steps.saturating_add(by);
-                self.shared.remembered.zoom_steps =
-                    steps.clamp(*ZOOM_STEPS.start(), *ZOOM_STEPS.end());
+                let steps = self.remembered.zoom_steps.saturating_add(by);
+                self.remembered.zoom_steps = steps.clamp(*ZOOM_STEPS.start(), *ZOOM_STEPS.end());
             }
             Shell::Shortcut(id, keys) => {
-                self.shared.remembered.shortcuts.insert(id.to_owned(), keys);
+                self.remembered.shortcuts.insert(id.to_owned(), keys);
             }
-            Shell::ResetShortcuts => self.shared.remembered.shortcuts.clear(),
-            Shell::Dismiss(id) => self.shared.notices.dismiss(id),
+            Shell::ResetShortcuts => self.remembered.shortcuts.clear(),
+            Shell::Dismiss(id) => self.notices.dismiss(id),
             Shell::DismissNewest => {
-                if let Some(id) = self.shared.notices.newest_up() {
-                    self.shared.notices.dismiss(id);
+                if let Some(id) = self.notices.newest_up() {
+                    self.notices.dismiss(id);
                 }
             }
             Shell::Copy(text) => {
-                self.shared.outputs.push(WindowRequest::Copy(text));
-                self.shared
-                    .notify(NoticeLevel::Done, "Copied to the clipboard");
+                self.outputs.push(WindowRequest::Copy(text));
+                self.notify(NoticeLevel::Done, "Copied to the clipboard");
             }
-            Shell::Hint(place) => self.shared.remembered.hint = place,
+            Shell::Hint(place) => self.remembered.hint = place,
             Shell::OpenFile(path) => self.open_file(path),
-            Shell::Cursor(field) => self.shared.outputs.push(WindowRequest::Cursor(field)),
-            Shell::AskClose if self.bench.is_running() => self.shared.window.closing = true,
-            Shell::AskClose => self.shared.outputs.push(WindowRequest::Close),
-            Shell::Close(closing) => self.close(closing),
+            Shell::Cursor(field) => self.outputs.push(WindowRequest::Cursor(field)),
+            Shell::AskClose if self.is_running => self.window.closing = true,
+            Shell::AskClose => self.outputs.push(WindowRequest::Close),
+            // Others know what each screen showed, and the run.
+            Shell::Earlier | Shell::Later | Shell::Close(_) => {}
         }
     }
 
     /// Sessions open here, everything else where the desktop opens it.
     fn open_file(&mut self, path: PathBuf) {
         if path.extension().is_some_and(|ending| ending == "ron") {
-            return self.act(Action::Sessions(Sessions::Open(vec![path])));
+            return self.then(Action::Sessions(Sessions::Open(vec![path])));
         }
-        let backend = Arc::clone(&self.shared.backend);
-        self.shared.jobs.spawn("open-file", move |outlet| {
+        let backend = Arc::clone(&self.backend);
+        self.jobs.spawn("open-file", move |outlet| {
             if let Err(error) = backend.open_file(&path) {
                 let path = path.display();
                 outlet.failed(format!("{path} was not opened: {error}"));
@@ -88,33 +81,13 @@ impl App {
         });
     }
 
-    fn close(&mut self, closing: Closing) {
-        self.shared.window.closing = false;
-        if closing == Closing::Stay {
-            return;
-        }
-        let Some(run) = self.bench.run_in_progress() else {
-            self.shared.outputs.push(WindowRequest::Close);
-            return;
-        };
-        run.close_after = true;
-        if closing == Closing::Finish {
-            run.control.resume();
-            self.shared.outputs.push(WindowRequest::Hide);
-        } else {
-            self.bench.run(&RunAction::Stop, &mut self.shared);
-        }
-    }
-
     /// Takes in whether the window has room for screen and library.
     pub fn fit(&mut self, is_narrow: bool) {
-        if is_narrow != self.shared.window.library_in_narrow.is_some() {
-            self.shared.window.library_in_narrow = is_narrow.then_some(false);
+        if is_narrow != self.window.library_in_narrow.is_some() {
+            self.window.library_in_narrow = is_narrow.then_some(false);
         }
     }
-}
 
-impl Shared {
     /// Closes what lies over the window, then the log, then the newest notice.
     pub(crate) fn close_overlay(&mut self, layer: Layer) -> bool {
         let open = match layer {
@@ -146,6 +119,27 @@ impl Shared {
         match &mut self.window.library_in_narrow {
             Some(in_narrow) => *in_narrow = shown,
             None => self.remembered.library_folded = !shown,
+        }
+    }
+}
+
+impl BenchDoor {
+    /// What happens to a run whose window closes.
+    pub(crate) fn close(&mut self, closing: Closing, shared: &mut Shared) {
+        shared.window.closing = false;
+        if closing == Closing::Stay {
+            return;
+        }
+        let Some(run) = self.run_in_progress() else {
+            shared.outputs.push(WindowRequest::Close);
+            return;
+        };
+        run.close_after = true;
+        if closing == Closing::Finish {
+            run.control.resume();
+            shared.outputs.push(WindowRequest::Hide);
+        } else {
+            self.run(&RunAction::Stop, shared);
         }
     }
 }

@@ -5,32 +5,30 @@ use std::path::{Path, PathBuf};
 
 use super::action::TableChange;
 use super::find;
+use crate::action::{Action, RunAction};
 use crate::notices::NoticeLevel;
 use crate::parts::part::Layer;
 use crate::shared::Shared;
-use crate::{App, Ask, WindowRequest};
+use crate::{Ask, WindowRequest};
 use powerband_core::base::{atomic_file, humanize};
 use powerband_findings::tables::view::TableView;
 
-impl App {
+impl Shared {
     /// Arranges, copies or exports a table.
     pub(crate) fn table(&mut self, id: &'static str, change: TableChange) {
         match change {
-            TableChange::Copy => self.shared.copy_table(id),
-            TableChange::Export(path) => self.shared.export_table(id, path),
+            TableChange::Copy => self.copy_table(id),
+            TableChange::Export(path) => self.export_table(id, path),
             change => {
                 // Rows in another order are read one by one, and not left by themselves.
-                if let (TableChange::Sort(_), "run", Some(run)) = (&change, id, &mut self.bench.run)
-                {
-                    run.follows = false;
+                if let (TableChange::Sort(_), "run") = (&change, id) {
+                    self.then(Action::Run(RunAction::Follow(false)));
                 }
-                self.shared.tables.change(id, &change);
+                self.tables.change(id, &change);
             }
         }
     }
-}
 
-impl Shared {
     /// Clears the selection of a table on the screen; in its layer, the filter of one.
     pub(crate) fn clear_rows(&mut self, layer: Layer) -> bool {
         let (id, change) = match layer {

@@ -77,7 +77,7 @@ fn table(
             let table = DataTable {
                 id,
                 height: 420.0,
-                selected: app.pinned_pair().filter(|_| is_of_pairs),
+                selected: items::pinned_pair(app).filter(|_| is_of_pairs),
                 name: is_of_pairs.then_some(&name),
                 ..DataTable::default()
             };

@@ -400,7 +400,7 @@ fn limit_controls(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let limit = app.curves.options.limit_ns;
     if limit.is_none() {
         if button::small_icon(ui, icon::LIMIT, "Set a latency limit").clicked() {
-            changes.push(Curves::Limit(app.suggested_limit_ns()));
+            changes.push(Curves::Limit(app.shared.sessions.suggested_limit_ns()));
         }
     } else if button::small_icon(ui, icon::CLOSE, "Remove the latency limit").clicked() {
         changes.push(Curves::Limit(None));

@@ -45,7 +45,7 @@ pub(super) fn show(
     ui.add_space(space::SMALL);
     label::caption(ui, "Mouse and keys");
     let keys = |one: &str, other: &str| {
-        let both = [one, other].map(|id| app.keys_of(id));
+        let both = [one, other].map(|id| app.shared.keys_of(id));
         both.join(" ").trim().to_owned()
     };
     let mouse = |words: &str| words.to_owned();

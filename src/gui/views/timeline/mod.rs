@@ -76,7 +76,7 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
         let sentence = "Device streams and host threads over time, with every kernel, copy and launch. Open a profiler's file, or drop one on the window.";
         label::empty(ui, icon::TIMELINE, "No trace is open", sentence);
         let button = button::primary(ui, Some(icon::OPEN), "Open a trace…");
-        if button.on_hover_text(app.keys_of("open-trace")).clicked() {
+        if button.on_hover_text(app.shared.keys_of("open-trace")).clicked() {
             changes.push(Timeline::Choose);
         }
     });

@@ -29,7 +29,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
         label::caption(ui, "Notes");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let add = button::small_icon(ui, icon::ADD, "Add a note");
-            let keys = app.keys_of("timeline-note");
+            let keys = app.shared.keys_of("timeline-note");
             if add.on_hover_text(keys).clicked() {
                 changes.push(Timeline::AddNote);
             }
@@ -39,7 +39,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
         label::trouble(ui, &format!("Not saved: {why}"));
     }
     if book.notes.is_empty() {
-        let keys = app.keys_of("timeline-note");
+        let keys = app.shared.keys_of("timeline-note");
         let words = format!("{keys} notes the selection, or the time under the pointer.");
         label::faint(ui, words.trim_start());
     }

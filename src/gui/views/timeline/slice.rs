@@ -108,7 +108,7 @@ fn alike(ui: &mut Ui, app: &App, facts: &SliceFacts, changes: &mut Vec<Timeline>
                     let name = format!("{words} of its name");
                     button::labelled(ui, None, words).accessible_name(name)
                 });
-                let keys = app.keys_of(command);
+                let keys = app.shared.keys_of(command);
                 if response.inner.on_hover_text(keys).clicked() {
                     changes.push(Timeline::Alike(forward));
                 }
