@@ -325,16 +325,16 @@ fn walk(
         return (first.map(|placed| placed.item), entered);
     };
     let next = match key {
-        Key::ArrowDown => along(layout, selected, |wire| (wire.from, wire.to)),
-        Key::ArrowUp => along(layout, selected, |wire| (wire.to, wire.from)),
-        Key::ArrowRight => beside(layout, selected, 1.0),
-        _ => beside(layout, selected, -1.0),
+        Key::ArrowDown => follow_edge(layout, selected, |wire| (wire.from, wire.to)),
+        Key::ArrowUp => follow_edge(layout, selected, |wire| (wire.to, wire.from)),
+        Key::ArrowRight => nearest_in_row(layout, selected, 1.0),
+        _ => nearest_in_row(layout, selected, -1.0),
     };
     (next, entered)
 }
 
 /// The first item that an edge leads to from another one.
-fn along(
+fn follow_edge(
     layout: &NetworkLayout,
     from: Item,
     ends: impl Fn(&Wire) -> (Option<Item>, Option<Item>),
@@ -356,7 +356,7 @@ fn along(
 }
 
 /// The nearest item on one side in the same row.
-fn beside(layout: &NetworkLayout, from: Item, side: f64) -> Option<Item> {
+fn nearest_in_row(layout: &NetworkLayout, from: Item, side: f64) -> Option<Item> {
     let mut open = vec![&layout.whole];
     while let Some(module) = open.pop() {
         if let Some(placed) = module.children.iter().find(|child| child.item == from) {

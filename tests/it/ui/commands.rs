@@ -42,6 +42,9 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     app.shared.window.closing = false;
     app.shared.window.log_open = false;
     app.shared.screen = Screen::Curves;
+    if id.starts_with("network-") {
+        super::network::fill_in(app);
+    }
     if id.starts_with("timeline-") {
         super::timeline::with_all_to_do(app);
     }

@@ -1,15 +1,24 @@
 //! The network as a picture: walked through by keys, searched, folded, and selected together with other screens.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use powerband_app::App;
 use powerband_app::action::{Action, Network, Sessions};
 use powerband_app::network::Direction;
 use powerband_app::screen::Screen;
 use powerband_findings::analysis::network::modules::{Item, ModuleKind};
+use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
+use powerband_onnx::network;
+use powerband_store::session_file;
 
 use super::Desk;
 use crate::support::Home;
 
-const EXAMPLE: &str = "sessions/resnet50-what-limits-it.ron";
+const EXAMPLE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/sessions/resnet50-what-limits-it.ron"
+);
 
 /// Frames until the network is drawn, or until it is known why it is not.
 pub(super) fn drawn(desk: &mut Desk) {
@@ -26,16 +35,21 @@ pub(super) fn drawn(desk: &mut Desk) {
     desk.steps(2);
 }
 
-/// Something is searched, selected and reckoned without.
+/// The example's network is shown, searched, selected and reckoned without a part.
 pub(super) fn fill_in(app: &mut App) {
-    let network = app.profile.network.network().cloned();
-    let network = network.expect("a network");
+    let session = session_file::read(Path::new(EXAMPLE))
+        .expect("the example")
+        .session;
+    let graph = network::of_profile(&session, 0, &app.shared.place.paths.cache).expect("a graph");
+    let times = NodeTimes::of_profile(&session, 0, &[]);
+    let timed = TimedNetwork::new(&graph, times).expect("a network");
+    let module = Item::Module(timed.tree.modules.len() - 1);
     let state = &mut app.profile.network;
-    app.shared.screen = Screen::Network;
-    let module = (1..network.tree.modules.len()).next().expect("a module");
-    state.selected = Some(Item::Module(module));
+    state.found.result = Some(Ok(Arc::new(timed)));
+    state.selected = Some(module);
     state.search = "conv".to_owned();
-    state.free.insert(Item::Module(module));
+    state.free.insert(module);
+    app.shared.screen = Screen::Network;
 }
 
 /// The example with a profile, on its network.

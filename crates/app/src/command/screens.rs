@@ -49,7 +49,7 @@ pub(crate) const ALL: &[Command] = &[
     command("go-kernels", "Profile: kernels", "Ctrl+8", |_| {
         Ok(Action::Go(Screen::Kernels))
     }),
-    command("go-network", "Profile: network", "Ctrl+Shift+N", |_| {
+    command("go-network", "Profile: network", "Ctrl+Shift+G", |_| {
         Ok(Action::Go(Screen::Network))
     }),
     command("go-timeline", "Profile: timeline", "Ctrl+Shift+T", |_| {

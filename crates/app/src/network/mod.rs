@@ -122,7 +122,7 @@ impl NetworkState {
     /// Opens every module around an item, so that it is drawn.
     fn uncover(&mut self, item: Item) {
         if let Some(network) = self.network().cloned() {
-            self.view.open.extend(network.tree.around(item));
+            self.view.open.extend(network.tree.modules_around(item));
         }
     }
 

@@ -108,6 +108,8 @@ impl ProfileDoor {
             }
             self.kernels(Kernels::Level(BreakdownLevel::Kernel), shared);
             self.kernels(Kernels::Select(time.map(SelectedRow::Kernel)), shared);
+        } else if self.kernels.selected_kernel().is_some() {
+            self.kernels(Kernels::Select(None), shared);
         }
         self.network.selected = item;
         self.mark_item();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::breakdown::category_fill;
 use super::colours::Fill;
-use super::figure::bound_colour;
 use super::layout::network::{NetworkLayout, NetworkView};
+use super::roofline::bound_colour;
 use crate::analysis::category::Rules;
 use crate::analysis::limits::node::NodeLimit;
 use crate::analysis::network::modules::{Item, ModuleKind};
@@ -171,6 +171,9 @@ impl NetworkFigure {
 /// Items of a picture that is still read as a whole.
 pub const MOST_ITEMS: usize = 40;
 
+/// So many alike blocks in a row are one box at first.
+const MANY_ALIKE: usize = 6;
+
 /// The modules to open so that about so many items are drawn: those with most time first, and without times those
 /// with most nodes.
 pub fn view_that_fits(network: &TimedNetwork, is_engine: bool, most: usize) -> NetworkView {
@@ -204,10 +207,12 @@ pub fn view_that_fits(network: &TimedNetwork, is_engine: bool, most: usize) -> N
         };
         let fits = |module: &&usize| n_drawn + drawn(&modules[**module].children) <= most;
         let is_scope = |module: &&usize| {
-            !matches!(
-                modules[**module].kind,
-                ModuleKind::Fused(_) | ModuleKind::Added
-            )
+            match modules[**module].kind {
+                ModuleKind::Fused(_) | ModuleKind::Added => false,
+                // Many alike blocks say no more than one of them.
+                ModuleKind::Repeat(blocks) => blocks < MANY_ALIKE,
+                _ => true,
+            }
         };
         let candidates = closed.iter().filter(is_scope).filter(fits);
         let best = candidates.max_by(|one, two| {

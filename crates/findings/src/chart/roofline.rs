@@ -3,6 +3,7 @@
 
 use super::axis;
 use super::spec::Axis;
+use crate::analysis::limits::bound::Bound;
 use crate::analysis::limits::lines::{LineKind, LineUnit, RoofLine};
 use powerband_core::base::humanize;
 
@@ -193,6 +194,18 @@ pub fn line_text(roof: &RoofLine) -> String {
         _ => title,
     };
     format!("{} {}", humanize::capitalised(title), roof.height())
+}
+
+/// The palette index of a class, whose marker tells it apart without colour; nothing for a grey ring.
+pub fn bound_colour(bound: Bound) -> Option<usize> {
+    match bound {
+        Bound::Compute => Some(0),
+        Bound::Memory => Some(1),
+        Bound::Launch => Some(2),
+        Bound::Neither => Some(3),
+        Bound::ModelWrong => Some(4),
+        Bound::CannotTell => None,
+    }
 }
 
 #[cfg(test)]

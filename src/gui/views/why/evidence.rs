@@ -8,7 +8,7 @@ use powerband_findings::analysis::limits::evidence_line::{
     EvidenceLine, SeenNode, SeenShare, SeenTimes,
 };
 use powerband_findings::analysis::limits::hypotheses::CaseLimit;
-use powerband_findings::chart::figure;
+use powerband_findings::chart::roofline;
 use powerband_findings::report::experiments as texts;
 
 /// The room of a picture.
@@ -97,7 +97,7 @@ fn shares(ui: &Ui, room: Rect, shares: &[SeenShare]) {
         let width = room.width() * one.share.clamp(0.0, 1.0) as f32;
         part.set_right((part.left() + width).min(right));
         let bound = one.limit.map(CaseLimit::bound);
-        let colour = bound.and_then(figure::bound_colour);
+        let colour = bound.and_then(roofline::bound_colour);
         let colour = colour.map_or(roles.quiet, |colour| roles.series(colour));
         ui.painter().rect_filled(part, 0.0, colour);
         // Memory and caches have one colour.

@@ -10,7 +10,7 @@ use powerband_app::App;
 use powerband_app::action::{Action, Why};
 use powerband_app::why::WhyResult;
 use powerband_findings::analysis::limits::bound::Bound;
-use powerband_findings::chart::figure;
+use powerband_findings::chart::roofline;
 
 /// Most height of the table.
 const HEIGHT: f32 = 520.0;
@@ -59,7 +59,7 @@ pub(super) fn table(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec
 pub(in crate::gui::views) fn sign(ui: &mut Ui, bound: Option<Bound>) {
     let (rect, _) = ui.allocate_exact_size(vec2(12.0, 16.0), Sense::hover());
     let roles = theme::roles(ui);
-    if let Some(index) = bound.and_then(figure::bound_colour) {
+    if let Some(index) = bound.and_then(roofline::bound_colour) {
         let color = roles.series(index);
         marker::paint(ui.painter(), rect.center(), index, 4.0, color);
     } else {

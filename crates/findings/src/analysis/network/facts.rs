@@ -138,7 +138,7 @@ impl TimedNetwork {
             Item::Node(only) => node == only,
             Item::Module(module) => self
                 .tree
-                .around(Item::Node(node))
+                .modules_around(Item::Node(node))
                 .any(|around| around == module),
         };
         let (mut reads, mut readers) = (Vec::new(), Vec::new());

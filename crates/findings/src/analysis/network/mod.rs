@@ -157,6 +157,8 @@ impl TimedNetwork {
             notes: network.notes.iter().chain(&times.notes).cloned().collect(),
         };
         timed.tree = ModuleTree::new(&timed.nodes, &timed.edges, &paths, &joined.groups);
+        repeats::fold(&mut timed.tree, &timed.nodes);
+        timed.tree.renew_parents();
         timed.tree.add_up(&timed.nodes, &timed.times);
         Ok(timed)
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode, NodeKind};
 
-use super::{FusedGroup, NodeFate, TimedNode, repeats};
+use super::{FusedGroup, NodeFate, TimedNode};
 use crate::analysis::limits::node::NodeLimit;
 
 /// Scopes inside scopes that become modules; what lies deeper stands in the last.
@@ -105,6 +105,17 @@ pub fn paths(network: &Network) -> Vec<Vec<PathPart>> {
         holders.extend(node.body.as_ref().map(|(owner, _)| *owner));
     }
     let mut paths: Vec<Vec<PathPart>> = network.nodes.iter().map(scopes).collect();
+    let known: HashSet<Vec<PathPart>> = paths
+        .iter()
+        .flat_map(|path| (1..=path.len()).map(|length| path[..length].to_vec()))
+        .collect();
+    // A node that is called as a scope is, such as a product beside its `product.bias`, belongs into it.
+    for (path, node) in paths.iter_mut().zip(&network.nodes) {
+        let own = own_scope(path, node);
+        if own.as_ref().is_some_and(|own| known.contains(own)) {
+            path.extend(own.and_then(|own| own.into_iter().next_back()));
+        }
+    }
     for holder in &holders {
         if let Some(path) = paths.get_mut(*holder) {
             path.push(PathPart::Holder(*holder));
@@ -131,15 +142,32 @@ pub fn paths(network: &Network) -> Vec<Vec<PathPart>> {
     paths
 }
 
+/// The scope that has the name of a node; nothing for one without a name.
+fn own_scope(path: &[PathPart], node: &NetworkNode) -> Option<Vec<PathPart>> {
+    if node.kind != NodeKind::Operator || !node.is_named || node.body.is_some() {
+        return None;
+    }
+    let last = node
+        .name
+        .rsplit(separator(node))
+        .find(|part| !part.is_empty())?;
+    let last = PathPart::Scope(last.to_owned());
+    Some(path.iter().cloned().chain([last]).collect())
+}
+
+/// What stands between the scopes of a name.
+fn separator(node: &NetworkNode) -> char {
+    if node.name.contains('/') { '/' } else { '.' }
+}
+
 /// The scopes of a node's name: all of its parts but the last.
 fn scopes(node: &NetworkNode) -> Vec<PathPart> {
     if node.kind != NodeKind::Operator || !node.is_named || node.body.is_some() {
         return Vec::new();
     }
-    let separator = if node.name.contains('/') { '/' } else { '.' };
     let parts: Vec<&str> = node
         .name
-        .split(separator)
+        .split(separator(node))
         .filter(|part| !part.is_empty())
         .collect();
     let scopes = parts
@@ -194,8 +222,6 @@ impl ModuleTree {
         }
         tree.sort_children(edges);
         tree.skip_lonely();
-        repeats::fold(&mut tree, nodes);
-        tree.renew_parents();
         tree
     }
 
@@ -207,7 +233,7 @@ impl ModuleTree {
     }
 
     /// The modules around an item, innermost first.
-    pub fn around(&self, item: Item) -> impl Iterator<Item = usize> + '_ {
+    pub fn modules_around(&self, item: Item) -> impl Iterator<Item = usize> + '_ {
         let first = self.parent(item);
         std::iter::successors(Some(first), |module| {
             (*module != 0).then(|| self.modules[*module].parent)
@@ -225,7 +251,7 @@ impl ModuleTree {
     /// The names of a module and of those around it, outermost first.
     pub fn path(&self, module: usize) -> String {
         let mut names: Vec<&str> = std::iter::once(module)
-            .chain(self.around(Item::Module(module)))
+            .chain(self.modules_around(Item::Module(module)))
             .map(|module| self.modules[module].name.as_str())
             .filter(|name| !name.is_empty())
             .collect();
@@ -333,7 +359,7 @@ impl ModuleTree {
         }
     }
 
-    fn renew_parents(&mut self) {
+    pub(super) fn renew_parents(&mut self) {
         let mut open = vec![0];
         while let Some(module) = open.pop() {
             let children = self.modules[module].children.clone();

@@ -10,6 +10,8 @@ use super::modules::{Item, Module, ModuleKind, ModuleTree};
 
 /// Fewer blocks are shown one by one.
 const FEWEST: usize = 3;
+/// What is said of a run in which one block differs.
+const DIFFERS: &str = " (one differs)";
 /// A block has at least so many nodes.
 const SMALLEST: usize = 2;
 /// Nodes of the longest block that is looked for.
@@ -22,6 +24,8 @@ struct Run {
     /// Children of each block.
     period: usize,
     blocks: usize,
+    /// How many of them differ from the others.
+    differing: usize,
 }
 
 impl Run {
@@ -51,7 +55,9 @@ pub(super) fn fold(tree: &mut ModuleTree, nodes: &[TimedNode]) {
         };
         let mut folded = Vec::with_capacity(children.len());
         let mut next = 0;
-        for run in runs(&marks) {
+        let is_module = |child: &Item| matches!(child, Item::Module(_));
+        let is_module: Vec<bool> = children.iter().map(is_module).collect();
+        for run in joined(runs(&marks), &marks, &is_module) {
             let block = &children[run.start..run.start + run.period];
             if block.iter().map(size).sum::<usize>() < SMALLEST {
                 continue;
@@ -65,6 +71,9 @@ pub(super) fn fold(tree: &mut ModuleTree, nodes: &[TimedNode]) {
         tree.modules[module].children = match folded[..] {
             [Item::Module(only)] if module != 0 && only >= kinds.len() => {
                 tree.modules[module].kind = tree.modules[only].kind;
+                if tree.modules[only].name.ends_with(DIFFERS) {
+                    tree.modules[module].name.push_str(DIFFERS);
+                }
                 std::mem::take(&mut tree.modules[only].children)
             }
             _ => folded,
@@ -96,6 +105,10 @@ fn repeated(tree: &mut ModuleTree, children: &[Item], run: Run) -> usize {
             format!("{first} … {last}")
         }
         _ => String::new(),
+    };
+    let name = match run.differing {
+        0 => name,
+        _ => format!("{name}{DIFFERS}"),
     };
     tree.modules.push(Module {
         name,
@@ -138,6 +151,30 @@ fn signature(item: Item, nodes: &[TimedNode], kinds: &[u64]) -> u64 {
     }
 }
 
+/// Two runs of the same modules with one other module between them are one, in which one differs.
+fn joined(runs: Vec<Run>, marks: &[u64], is_module: &[bool]) -> Vec<Run> {
+    let mut all: Vec<Run> = Vec::with_capacity(runs.len());
+    for run in runs {
+        let is_alike = |before: &Run| {
+            let of_one = before.period == 1 && run.period == 1 && before.differing == 0;
+            let between = before.end();
+            of_one
+                && run.start == between + 1
+                && marks[before.start] == marks[run.start]
+                && is_module[before.start]
+                && is_module[between]
+        };
+        match all.last_mut().filter(|before| is_alike(before)) {
+            Some(before) => {
+                before.blocks += run.blocks + 1;
+                before.differing = 1;
+            }
+            None => all.push(run),
+        }
+    }
+    all
+}
+
 /// Runs of blocks, first to last, none of them over another: at each place the one that covers most, and among
 /// these the one of the shortest blocks.
 fn runs(marks: &[u64]) -> Vec<Run> {
@@ -154,6 +191,7 @@ fn runs(marks: &[u64]) -> Vec<Run> {
                     start,
                     period,
                     blocks,
+                    differing: 0,
                 });
             }
             start += alike + 1;

@@ -1,3 +1,5 @@
+//! Networks that are made up here, joined with times that are.
+
 use super::modules::{Item, ModuleKind};
 use super::*;
 use powerband_core::domain::examination::{Fusions, NamedNode, PreparedNode};
@@ -151,6 +153,29 @@ fn alike_layers_in_a_row_are_one_module() {
         "layers.2"
     );
     assert_eq!(tree.path(layers), "layers");
+}
+
+#[test]
+fn one_layer_that_differs_does_not_part_the_others() {
+    let mut nodes: Vec<(String, &str)> = (0..9).flat_map(layer).collect();
+    nodes.insert(9, ("layers.4.scale".to_owned(), "Mul"));
+    let nodes: Vec<(&str, &str)> = nodes
+        .iter()
+        .map(|(name, op)| (name.as_str(), *op))
+        .collect();
+    let found = timed(&chain(&nodes), Vec::new(), None);
+    let layers = found.item_name(found.tree.modules[0].children[0]);
+    assert_eq!(layers, "layers (one differs) × 9");
+}
+
+#[test]
+fn a_node_that_is_called_as_a_scope_is_in_it() {
+    let network = chain(&[("head", "MatMul"), ("head.bias", "Add"), ("out", "Relu")]);
+    let found = timed(&network, Vec::new(), None);
+    let children = &found.tree.modules[0].children;
+    let names: Vec<String> = children.iter().map(|item| found.item_name(*item)).collect();
+    assert_eq!(names, ["head", "out"]);
+    assert!(matches!(children[0], Item::Module(_)));
 }
 
 #[test]

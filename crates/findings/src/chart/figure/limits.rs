@@ -8,7 +8,7 @@ use crate::analysis::limits::node::NodeLimit;
 use crate::analysis::limits::wall::{WallKind, WallTime};
 use crate::analysis::limits::{self, Limits, findings};
 use crate::chart::colours::Fill;
-use crate::chart::roofline::{NodeClass, Roofline, RooflinePoint};
+use crate::chart::roofline::{NodeClass, Roofline, RooflinePoint, bound_colour};
 use crate::chart::wall_time::{WallBar, WallBarPart};
 use powerband_core::base::humanize;
 
@@ -101,18 +101,6 @@ fn held_against(found: &Limits, node: &NodeLimit) -> Option<f64> {
         LineUnit::OperationsPerS => line.per_s,
         LineUnit::BytesPerS => line.per_s * (low * high).sqrt(),
     })
-}
-
-/// The palette index of a class, whose marker tells it apart without colour; nothing for a grey ring.
-pub fn bound_colour(bound: Bound) -> Option<usize> {
-    match bound {
-        Bound::Compute => Some(0),
-        Bound::Memory => Some(1),
-        Bound::Launch => Some(2),
-        Bound::Neither => Some(3),
-        Bound::ModelWrong => Some(4),
-        Bound::CannotTell => None,
-    }
 }
 
 /// The tooltip of a node: its time, class, rate and intensity, possible gain, and the formula.

@@ -35,7 +35,7 @@ mod make;
 mod network;
 mod overlays;
 
-pub use limits::{bound_colour, roofline_chart, wall_bar};
+pub use limits::{roofline_chart, wall_bar};
 pub use make::profile;
 
 /// A figure as a value, ready to be painted.

@@ -8,7 +8,7 @@ use crate::analysis::network::modules::Item;
 
 /// The children of an open module and the edges between them.
 #[derive(Debug, Default)]
-pub(super) struct Level {
+pub(super) struct ModuleLevel {
     pub items: Vec<Item>,
     /// In the order of the file.
     pub edges: Vec<LevelEdge>,
@@ -40,7 +40,7 @@ impl LevelEdge {
 pub(super) struct LevelBuilder<'a> {
     network: &'a TimedNetwork,
     view: &'a NetworkView,
-    levels: HashMap<usize, Level>,
+    levels: HashMap<usize, ModuleLevel>,
     /// The place of each drawn item among its level's.
     places: HashMap<Item, usize>,
     /// The drawn item that each node is, or is in; nothing for one that is not there.
@@ -61,7 +61,7 @@ impl<'a> LevelBuilder<'a> {
         }
     }
 
-    pub(super) fn levels(mut self) -> HashMap<usize, Level> {
+    pub(super) fn levels(mut self) -> HashMap<usize, ModuleLevel> {
         self.add_children();
         let depths = self.network.tree.depths();
         let sources = self.sources();
@@ -126,7 +126,7 @@ impl<'a> LevelBuilder<'a> {
                 self.places.insert(*child, items.len());
                 items.push(*child);
             }
-            let level = Level {
+            let level = ModuleLevel {
                 items,
                 edges: Vec::new(),
             };

@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use level::{Level, LevelBuilder};
+use level::{LevelBuilder, ModuleLevel};
 
 use crate::analysis::network::modules::{Item, ModuleKind};
 use crate::analysis::network::{NodeFate, TimedNetwork};
@@ -141,7 +141,7 @@ impl NetworkLayout {
             .into_iter()
             .map(|placed| (placed.item, placed.area))
             .collect();
-        let around = network.tree.around(item).map(Item::Module);
+        let around = network.tree.modules_around(item).map(Item::Module);
         std::iter::once(item)
             .chain(around)
             .find_map(|item| places.get(&item).copied())
@@ -162,10 +162,10 @@ struct LaidOutModule {
 
 fn place(
     network: &TimedNetwork,
-    levels: &HashMap<usize, Level>,
+    levels: &HashMap<usize, ModuleLevel>,
     module: usize,
 ) -> (LaidOutModule, f64, f64) {
-    let empty = Level::default();
+    let empty = ModuleLevel::default();
     let level = levels.get(&module).unwrap_or(&empty);
     let mut boxes = Vec::with_capacity(level.items.len());
     let mut inner = Vec::with_capacity(level.items.len());

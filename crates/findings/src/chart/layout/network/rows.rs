@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::level::{Level, LevelEdge};
+use super::level::{LevelEdge, ModuleLevel};
 use super::skyline::Skyline;
 use super::{PADDING, Wire};
 use crate::chart::area::{Area, Position};
@@ -11,6 +11,8 @@ use crate::chart::area::{Area, Position};
 const BESIDE: f64 = 18.0;
 /// Between two rows without edges that run sideways.
 const BETWEEN: f64 = 22.0;
+/// The same between a row and the edge of the module.
+const AT_EDGE: f64 = 12.0;
 /// Between edges that run beside each other.
 const TRACK: f64 = 5.0;
 /// Edges that run beside each other between two rows; more of them share these places.
@@ -42,7 +44,7 @@ pub(super) struct PlacedRows {
 }
 
 /// Places the children of a module from its corner on.
-pub(super) fn place(level: &Level, boxes: &[SizedBox]) -> PlacedRows {
+pub(super) fn place(level: &ModuleLevel, boxes: &[SizedBox]) -> PlacedRows {
     let mut rows = Rows::new(level, boxes);
     rows.find_rows();
     rows.find_columns();
@@ -64,7 +66,7 @@ pub(super) fn place(level: &Level, boxes: &[SizedBox]) -> PlacedRows {
 type TrackKey = (usize, Option<usize>);
 
 struct Rows<'a> {
-    level: &'a Level,
+    level: &'a ModuleLevel,
     boxes: &'a [SizedBox],
     /// For each child, the edges that lead to it.
     into: Vec<Vec<&'a LevelEdge>>,
@@ -86,7 +88,7 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(level: &'a Level, boxes: &'a [SizedBox]) -> Self {
+    fn new(level: &'a ModuleLevel, boxes: &'a [SizedBox]) -> Self {
         let mut into: Vec<Vec<&LevelEdge>> = vec![Vec::new(); boxes.len()];
         for edge in &level.edges {
             if let Some(to) = edge.to {
@@ -301,9 +303,11 @@ impl<'a> Rows<'a> {
         self.tops.push(top);
     }
 
-    /// Height below a row, counted from 1.
+    /// Height below a row, counted from 1; less where nothing but an edge of the module is on one side.
     fn gap(&self, row: usize) -> f64 {
-        BETWEEN + TRACK * self.n_tracks[row].min(TRACKS) as f64
+        let is_outer = row == 0 || row == self.n_rows;
+        let least = if is_outer { AT_EDGE } else { BETWEEN };
+        least + TRACK * self.n_tracks[row].min(TRACKS) as f64
     }
 
     fn area(&self, child: usize) -> Area {
@@ -326,7 +330,7 @@ impl<'a> Rows<'a> {
             None => *self.tops.last().unwrap_or(&0.0),
         };
         // Tracks stand above the row below, away from the bottoms of unequal boxes.
-        bottom - BETWEEN / 2.0 - TRACK * track as f64
+        bottom - AT_EDGE / 2.0 - TRACK * track as f64
     }
 
     fn wires(&self) -> Vec<Wire> {

@@ -1,3 +1,5 @@
+//! Networks that are made up here, laid out.
+
 use std::collections::BTreeSet;
 
 use super::*;
