@@ -20,7 +20,7 @@ use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::network::{NetworkColouring, NetworkFigure};
 use powerband_findings::export::figure_file::{self, FileKind};
-use powerband_findings::export::style::{Preset, Style};
+use powerband_findings::export::style::{Preset, Style, Theme};
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
 use powerband_onnx::source::ModelFile;
@@ -72,7 +72,7 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
         ));
     }
     if let Some(target) = &args.picture {
-        draw(&model, &sizes, args, target)?;
+        draw(context, &model, &sizes, args.theme, target)?;
     }
     if args.json {
         output::document(&json!({
@@ -100,25 +100,29 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
 
 /// Draws the graph of a model, with the modules open that fit on a page.
 fn draw(
+    context: &Context,
     model: &ModelFile,
     sizes: &InputSizes,
-    args: &ModelArgs,
+    theme: Theme,
     target: &Path,
 ) -> anyhow::Result<()> {
     let kind = FileKind::from_path(target).map_err(anyhow::Error::msg)?;
+    if matches!(kind, FileKind::Csv | FileKind::Json) {
+        anyhow::bail!(
+            "{} is no picture; end the name with .svg, .png or .pdf",
+            target.display()
+        );
+    }
+    let rules = Rules::with_user_rules(&context.settings.categories);
     let graph = network::at_point(&model.proto, &model.name, Point::of_batch(1), sizes);
     for note in &graph.notes {
         output::note(note);
     }
     let timed = TimedNetwork::new(&graph, NodeTimes::default()).map_err(anyhow::Error::msg)?;
-    let picture = NetworkFigure::that_fits(
-        Arc::new(timed),
-        NetworkColouring::Category,
-        &Rules::default(),
-        false,
-    );
+    let picture =
+        NetworkFigure::that_fits(Arc::new(timed), NetworkColouring::Category, &rules, false);
     let drawing = Drawing::Network(Box::new(picture));
-    let style = Style::new(Preset::Screen, args.theme);
+    let style = Style::new(Preset::Screen, theme);
     let about = model.path.display().to_string();
     let bytes = figure_file::bytes(&drawing, &about, &style, PIXELS, kind);
     let bytes = bytes.map_err(anyhow::Error::msg)?;

@@ -184,7 +184,7 @@ fn a_picture_is_written_of_a_model_and_of_a_profile() {
     assert!(drawn.contains("MaxPool") && drawn.contains("1×64×112×112"));
     let export = ["export", EXAMPLE, "--chart", "network"];
     let drawn = written("timed.svg", &export, "--to");
-    assert!(drawn.contains("Added by the engine") && drawn.contains("layer1"));
+    assert!(drawn.contains("In no node of the file") && drawn.contains("layer1"));
     let table = written("net.csv", &export, "--to");
     let header = "module,name,operator,fate,place,share,time_ns,limit";
     assert_eq!(table.lines().next(), Some(header));

@@ -177,7 +177,6 @@ impl DoorState for ProfileDoor {
     fn sessions_changed(&mut self, shared: &mut Shared) {
         self.add_up_if_wanted(shared);
         self.find_limits_if_wanted(shared);
-        self.read_network_if_wanted(shared);
     }
 
     fn screen_shown(&mut self, shared: &mut Shared) {

@@ -61,7 +61,9 @@ pub fn of_case(session: &Session, case: CaseKey, cache: &Path) -> Result<Network
 
 /// The graph that a session's model has.
 fn graph_of(model: &ModelRef, cache: &Path) -> Result<ModelProto, String> {
-    if let Some(built_in) = zoo::find(&model.name) {
+    // A file of the user's may have the name of a built-in network.
+    let built_in = zoo::find(&model.name);
+    if let Some(built_in) = built_in.filter(|one| source::is_made(one, &model.file)) {
         return Ok(zoo::outline(built_in));
     }
     let again = "put it back to see its graph";
@@ -192,14 +194,14 @@ impl Building {
             if outermost.constants.contains_key(value.name.as_str()) {
                 continue;
             }
-            let place = self.port(NodeKind::Input, &value.name);
+            let place = self.port(NodeKind::Input, &value.name, None);
             outermost.made.insert(&value.name, place);
         }
         let mut frames = vec![outermost];
         while let Some(frame) = frames.last_mut() {
             let Some(node) = frame.graph.node.get(frame.next) else {
                 let Some(done) = frames.pop() else { break };
-                self.leave(done, frames.last_mut());
+                self.leave(&done, &mut frames);
                 continue;
             };
             let index = frame.next;
@@ -211,7 +213,8 @@ impl Building {
             let bodies = frame.bodies.get_or_insert_with(|| bodies_of(node));
             if let Some((name, body)) = bodies.pop() {
                 if frames.len() < DEEPEST {
-                    frames.push(Frame::new(body, Some((0, name))));
+                    let frame = self.body(body, name);
+                    frames.push(frame);
                 } else {
                     self.n_unopened += 1;
                 }
@@ -237,29 +240,41 @@ impl Building {
         }
     }
 
-    /// A body is over: what it returns goes to the node that holds it. The outermost graph returns its outputs.
-    fn leave(&mut self, done: Frame<'_>, outer: Option<&mut Frame<'_>>) {
-        let returned = done.graph.output.iter();
-        let returned = returned.filter_map(|value| {
-            let from = done.made.get(value.name.as_str())?;
-            Some((*from, value.name.clone()))
-        });
-        let returned: Vec<(usize, String)> = returned.collect();
-        match outer {
-            Some(outer) => {
-                outer.waiting.extend(done.nodes);
-                outer.returned.extend(returned);
-            }
-            None => {
-                for (from, name) in returned {
-                    let place = self.port(NodeKind::Output, &name);
-                    self.edge(from, place, &name);
+    /// A body with its own inputs, of which the node that holds it gives each a value.
+    fn body<'a>(&mut self, graph: &'a GraphProto, name: String) -> Frame<'a> {
+        let mut frame = Frame::new(graph, Some((0, name)));
+        for value in &graph.input {
+            let place = self.port(NodeKind::Input, &value.name, frame.owner.clone());
+            frame.made.insert(&value.name, place);
+            frame.nodes.push(place);
+        }
+        frame
+    }
+
+    /// A graph is over: what a body returns goes to the node that holds it, what the outermost returns is its outputs.
+    fn leave(&mut self, done: &Frame<'_>, around: &mut [Frame<'_>]) {
+        for value in &done.graph.output {
+            let name = value.name.as_str();
+            let outer = around.iter().rev().map(|frame| &frame.made);
+            let mut made = std::iter::once(&done.made).chain(outer);
+            let from = made.find_map(|made| made.get(name)).copied();
+            match (around.last_mut(), from) {
+                (Some(outer), Some(from)) => outer.returned.push((from, name.to_owned())),
+                (Some(_), None) => {}
+                (None, from) => {
+                    let place = self.port(NodeKind::Output, name, None);
+                    if let Some(from) = from {
+                        self.edge(from, place, name);
+                    }
                 }
             }
         }
+        if let Some(outer) = around.last_mut() {
+            outer.waiting.extend(&done.nodes);
+        }
     }
 
-    fn port(&mut self, kind: NodeKind, name: &str) -> usize {
+    fn port(&mut self, kind: NodeKind, name: &str, body: Option<(usize, String)>) -> usize {
         self.network.nodes.push(NetworkNode {
             kind,
             name: name.to_owned(),
@@ -268,7 +283,7 @@ impl Building {
             attributes: Vec::new(),
             outputs: self.values.shape(name).into_iter().collect(),
             weights: Vec::new(),
-            body: None,
+            body,
         });
         self.network.nodes.len() - 1
     }

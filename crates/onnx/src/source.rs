@@ -173,6 +173,11 @@ fn kept(model: &ZooModel, cache_dir: &Path, extension: &str) -> PathBuf {
     cache_dir.join("models").join(name)
 }
 
+/// Whether a file is one that is made of a built-in network, by its name.
+pub(crate) fn is_made(model: &ZooModel, file: &str) -> bool {
+    Path::new(file).file_name() == kept(model, Path::new(""), "onnx").file_name()
+}
+
 /// Whether the text looks like a name and not like a path.
 fn is_bare_word(text: &str) -> bool {
     let is_onnx = Path::new(text)

@@ -11,6 +11,7 @@ use eframe::egui::{
 use super::figure;
 use super::sketch::{Sketch, with_letters};
 use crate::gui::theme;
+use powerband_findings::analysis::network::TimedNetwork;
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::area::Area;
 use powerband_findings::chart::figure::Drawing;
@@ -46,7 +47,7 @@ struct CanvasMemory {
     /// Where the corner of the network is, from the corner of the picture on.
     origin: Vec2,
     layout: Arc<NetworkLayout>,
-    network: usize,
+    network: Arc<TimedNetwork>,
     n_shown: u32,
 }
 
@@ -142,16 +143,16 @@ fn window(seen: &CanvasMemory, room: Rect) -> NetworkWindow {
 
 /// What is seen: as in the last frame; where the layout changed, what is selected stays where it was.
 fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: u32) -> CanvasMemory {
-    let network = Arc::as_ptr(&figure.network) as usize;
     let known: Option<CanvasMemory> = ui.data(|data| data.get_temp(id));
-    let known = known.filter(|known| known.network == network);
+    let known = known.filter(|known| Arc::ptr_eq(&known.network, &figure.network));
     let Some(mut seen) = known else {
-        return CanvasMemory {
-            layout: Arc::clone(&figure.layout),
-            network,
-            n_shown,
-            ..first_view(figure, room)
-        };
+        let mut first = first_view(figure, room, n_shown);
+        let selected = figure.selected;
+        let area = selected.and_then(|item| figure.layout.area_of(&figure.network, item));
+        if let Some(area) = area {
+            show_area(&mut first, area, room);
+        }
+        return first;
     };
     if !Arc::ptr_eq(&seen.layout, &figure.layout) {
         let anchor = figure.selected.unwrap_or(Item::Module(0));
@@ -180,7 +181,7 @@ fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: u32) -> Ca
 }
 
 /// The whole width from the top on, as large as can be read.
-fn first_view(figure: &NetworkFigure, room: Rect) -> CanvasMemory {
+fn first_view(figure: &NetworkFigure, room: Rect, n_shown: u32) -> CanvasMemory {
     let layout = &figure.layout;
     let (width, height) = (layout.width.max(1.0) as f32, layout.height.max(1.0) as f32);
     let inner = room.size() - Vec2::splat(2.0 * EDGE);
@@ -191,8 +192,8 @@ fn first_view(figure: &NetworkFigure, room: Rect) -> CanvasMemory {
         scale,
         origin: vec2(left, EDGE),
         layout: Arc::clone(layout),
-        network: 0,
-        n_shown: 0,
+        network: Arc::clone(&figure.network),
+        n_shown,
     }
 }
 

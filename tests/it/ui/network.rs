@@ -4,15 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use powerband_app::App;
-use powerband_app::action::{Action, Network, Sessions};
+use powerband_app::action::{Action, Kernels, Network, Sessions, Shell, Why};
+use powerband_app::kernels::SelectedRow;
 use powerband_app::network::Direction;
 use powerband_app::screen::Screen;
+use powerband_app::why::WhySubject;
+use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::network::modules::{Item, ModuleKind};
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
+use powerband_findings::chart::network::NetworkColouring;
 use powerband_onnx::network;
 use powerband_store::session_file;
 
 use super::Desk;
+use super::pictures::{Album, THEMES};
 use crate::support::Home;
 
 const EXAMPLE: &str = concat!(
@@ -43,11 +48,15 @@ pub(super) fn fill_in(app: &mut App) {
     let graph = network::of_profile(&session, 0, &app.shared.place.paths.cache).expect("a graph");
     let times = NodeTimes::of_profile(&session, 0, &[]);
     let timed = TimedNetwork::new(&graph, times).expect("a network");
-    let module = Item::Module(timed.tree.modules.len() - 1);
+    let modules = timed.tree.modules.iter().enumerate().skip(1);
+    let mut timed_modules = modules.filter(|(_, module)| module.time_ns > 0.0);
+    let module = timed_modules.next().expect("a module with a time").0;
+    let module = Item::Module(module);
     let state = &mut app.profile.network;
     state.found.result = Some(Ok(Arc::new(timed)));
     state.selected = Some(module);
     state.search = "conv".to_owned();
+    state.matches = vec![1];
     state.free.insert(module);
     app.shared.screen = Screen::Network;
 }
@@ -93,7 +102,7 @@ fn the_slowest_nodes_are_gone_through_and_lit_on_other_screens() {
     desk.act(Action::Network(Network::Slowest(Direction::Previous)));
     assert!((selected_time(desk.app()) - first).abs() < 1e-9);
     drawn(&mut desk);
-    desk.see("If it were free");
+    desk.see("Without it");
     desk.act(Action::Back);
     assert_eq!(desk.app().profile.network.selected, None);
 }
@@ -139,7 +148,7 @@ fn nodes_are_searched_and_found_inside_closed_modules() {
     desk.act(Action::Network(Network::Search(
         "layer3.4.conv2".to_owned(),
     )));
-    assert_eq!(desk.app().profile.network.matches().len(), 1);
+    assert_eq!(desk.app().profile.network.matches.len(), 1);
     desk.act(Action::Network(Network::Found(Direction::Next)));
     drawn(&mut desk);
     let state = &desk.app().profile.network;
@@ -170,4 +179,75 @@ fn a_network_whose_file_is_gone_says_so() {
     desk.act(Action::Sessions(Sessions::CloseAll));
     desk.steps(3);
     desk.see("No network yet");
+}
+
+/// The guide's pictures: by time with the slowest node selected, and by limit.
+#[test]
+fn the_example_is_painted() {
+    let Some(mut album) = Album::open() else {
+        return;
+    };
+    let mut desk = desk();
+    for (colouring, (theme, word)) in [NetworkColouring::Time, NetworkColouring::Limit]
+        .into_iter()
+        .zip(THEMES)
+    {
+        desk.act(Action::Network(Network::Colouring(colouring)));
+        desk.act(Action::Network(Network::Slowest(Direction::Next)));
+        desk.act(Action::Shell(Shell::Theme(theme)));
+        drawn(&mut desk);
+        album.take(&mut desk, &format!("network-resnet50-{word}"));
+    }
+    album.close();
+}
+
+#[test]
+fn another_subject_is_another_picture_and_a_selection_elsewhere_is_lit() {
+    let home = Home::new();
+    let path = home.path("example.ron");
+    let mut session = session_file::read(Path::new(EXAMPLE))
+        .expect("the example")
+        .session;
+    let mut other = session.profiles[0].clone();
+    for total in &mut other.totals {
+        total.total_ns *= 2;
+    }
+    other.name = "twice".to_owned();
+    session.profiles.push(other);
+    super::write(&path, &session);
+    let mut desk = Desk::with(home, vec![path]);
+    desk.until("the session is open", |app| app.shared.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Network));
+    drawn(&mut desk);
+    let total = |desk: &Desk| {
+        let picture = desk.app().profile.network.picture.result.as_ref();
+        picture.expect("a picture").network.total_ns()
+    };
+    let before = total(&desk);
+    let looking = desk.app().profile.why.looking.expect("a subject");
+    let profile = session.profiles.len() - 1;
+    desk.act(Action::Why(Why::Look(WhySubject {
+        profile: Some(profile),
+        ..looking
+    })));
+    drawn(&mut desk);
+    assert!((total(&desk) / before - 2.0).abs() < 1e-6);
+    // What is selected on Kernels is selected here.
+    let state = &desk.app().profile.network;
+    let slowest = state.slowest()[0];
+    let network = state.network().expect("a network");
+    let name = network.own_time(slowest).expect("a time").name.clone();
+    desk.act(Action::Kernels(Kernels::Level(BreakdownLevel::Kernel)));
+    desk.act(Action::Kernels(Kernels::Select(Some(SelectedRow::Kernel(
+        name,
+    )))));
+    assert_eq!(desk.app().profile.network.selected, Some(slowest));
+    // A session that is saved is the same network, and keeps what is open.
+    desk.act(Action::Network(Network::OpenAll));
+    drawn(&mut desk);
+    let open = desk.app().profile.network.view.open.len();
+    let id = looking.session;
+    desk.act(Action::Sessions(Sessions::Reload(id)));
+    drawn(&mut desk);
+    assert_eq!(desk.app().profile.network.view.open.len(), open);
 }

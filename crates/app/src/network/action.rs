@@ -26,9 +26,9 @@ pub enum Network {
     Search(String),
     /// Selects the next node that is found, or the one before.
     Found(Direction),
-    /// Reckons with a node or module as if it took no time, or with its time again.
+    /// Excludes a node or module from the estimate of a run, or includes it again.
     Free(Item),
-    /// Reckons with the times of all nodes again.
+    /// Includes everything in the estimate.
     FreeNothing,
 }
 

@@ -60,20 +60,23 @@ pub(crate) const ALL: &[Command] = &[
     ),
     command(
         "network-free",
-        "Network: reckon with what is selected as if it took no time",
+        "Network: exclude what is selected from the estimate, or include it",
         "",
-        |app| match app.profile.network.selected {
-            Some(item) => Ok(Action::Network(Network::Free(item))),
-            None => Err("no node is selected"),
+        |app| {
+            let state = &app.profile.network;
+            let item = state.selected.ok_or("no node is selected")?;
+            let estimate = state.network().and_then(|network| network.without([item]));
+            let estimate = estimate.map(|_| Action::Network(Network::Free(item)));
+            estimate.ok_or("no estimate can be made without what is selected")
         },
     ),
     command(
         "network-free-nothing",
-        "Network: reckon with all times",
+        "Network: include everything in the estimate",
         "",
         |app| match app.profile.network.free.is_empty() {
             false => Ok(Action::Network(Network::FreeNothing)),
-            true => Err("every node is reckoned with its time"),
+            true => Err("nothing is excluded"),
         },
     ),
     command(
@@ -104,7 +107,7 @@ fn slowest(app: &App, direction: Direction) -> Result<Action, &'static str> {
 }
 
 fn found(app: &App, direction: Direction) -> Result<Action, &'static str> {
-    match app.profile.network.matches().is_empty() {
+    match app.profile.network.matches.is_empty() {
         false => Ok(Action::Network(Network::Found(direction))),
         true => Err("no node is found"),
     }

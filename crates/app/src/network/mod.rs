@@ -14,8 +14,8 @@ pub use action::Direction;
 use crate::derived::Derived;
 use crate::sessions::Snapshot;
 use crate::why::WhySubject;
-use powerband_core::domain::network::NodeKind;
 use powerband_findings::analysis::network::TimedNetwork;
+use powerband_findings::analysis::network::facts::Neighbours;
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::layout::network::NetworkView;
 use powerband_findings::chart::network::{
@@ -58,7 +58,13 @@ pub struct NetworkState {
     pub selected: Option<Item>,
     /// What nodes are searched by.
     pub search: String,
-    /// Parts that are reckoned with as if they took no time.
+    /// The nodes that are found, in the order of the file.
+    pub matches: Vec<usize>,
+    /// The nodes that the selected item reads, and those that read it.
+    pub neighbours: Option<(Item, Neighbours)>,
+    /// The network that was read last, and what it is of.
+    shown: Option<(WhySubject, Arc<TimedNetwork>)>,
+    /// What is excluded from the estimate of a run.
     pub free: BTreeSet<Item>,
     /// How often something was selected that has to come into view.
     pub n_shown: u32,
@@ -70,18 +76,28 @@ impl NetworkState {
         self.found.result.as_ref()?.as_ref().ok()
     }
 
-    /// The operators that a search finds, by name, operator or shape, in the order of the file.
-    pub fn matches(&self) -> Vec<usize> {
+    /// Finds the nodes of the search, by name, operator or shape, in the order of the file.
+    fn search_nodes(&mut self) {
         let sought = self.search.trim().to_lowercase();
-        let Some(network) = self.network().filter(|_| !sought.is_empty()) else {
-            return Vec::new();
-        };
+        let network = self.network().filter(|_| !sought.is_empty());
         let has = |text: &str| text.to_lowercase().contains(&sought);
-        let nodes = network.nodes.iter().enumerate().filter(|(_, shown)| {
+        let nodes = network
+            .iter()
+            .flat_map(|network| network.nodes.iter().enumerate());
+        let found = nodes.filter(|(_, shown)| {
             let node = &shown.node;
             has(&node.name) || has(&node.op) || node.outputs.iter().any(|shape| has(shape))
         });
-        nodes.map(|(place, _)| place).collect()
+        self.matches = found.map(|(place, _)| place).collect();
+    }
+
+    /// Finds the neighbours of what is selected, once for each selection.
+    fn find_neighbours(&mut self) {
+        if self.neighbours.as_ref().map(|(item, _)| *item) == self.selected {
+            return;
+        }
+        let selected = self.selected.zip(self.network());
+        self.neighbours = selected.map(|(item, network)| (item, network.neighbours(item)));
     }
 
     /// Items with a time of their own, most time first.
@@ -124,17 +140,5 @@ impl NetworkState {
         if let Some(network) = self.network().cloned() {
             self.view.open.extend(network.tree.modules_around(item));
         }
-    }
-
-    /// How many operators there are.
-    pub fn n_operators(&self) -> usize {
-        let nodes = self.network().map(|network| &network.nodes);
-        let is_operator = |kind: NodeKind| kind == NodeKind::Operator;
-        nodes.map_or(0, |nodes| {
-            nodes
-                .iter()
-                .filter(|shown| is_operator(shown.node.kind))
-                .count()
-        })
     }
 }

@@ -1,5 +1,6 @@
 //! Actions on the picture of a network, and what was read of it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Direction, PictureKey, work};
@@ -40,9 +41,12 @@ impl ProfileDoor {
                 let items = state.slowest();
                 self.step_through(&items, direction, shared);
             }
-            Network::Search(text) => state.search = text,
+            Network::Search(text) => {
+                state.search = text;
+                state.search_nodes();
+            }
             Network::Found(direction) => {
-                let items: Vec<Item> = state.matches().into_iter().map(Item::Node).collect();
+                let items: Vec<Item> = state.matches.iter().copied().map(Item::Node).collect();
                 self.step_through(&items, direction, shared);
             }
             Network::Free(item) => {
@@ -78,6 +82,7 @@ impl ProfileDoor {
         let is_shown = shared.screen == Screen::Network;
         if layer == Layer::Filter && is_shown && !self.network.search.is_empty() {
             self.network.search.clear();
+            self.network.search_nodes();
             return true;
         }
         let is_selected = layer == Layer::Selection && is_shown && self.network.selected.is_some();
@@ -140,8 +145,12 @@ impl ProfileDoor {
                 state.n_shown += 1;
             }
         }
+        state.find_neighbours();
+        let network = state.network().cloned();
         if let Some(picture) = &mut state.picture.result {
-            picture.selected = state.selected;
+            // A picture of the network before has other items.
+            let is_its = network.is_some_and(|network| Arc::ptr_eq(&network, &picture.network));
+            picture.selected = state.selected.filter(|_| is_its);
         }
     }
 
@@ -175,12 +184,28 @@ impl ProfileDoor {
         }
     }
 
+    /// A network that was read again and is the same keeps its view.
     fn network_read(&mut self, shared: &mut Shared) {
+        let Some(subject) = self.network_subject() else {
+            return;
+        };
         let state = &mut self.network;
-        (state.selected, state.free) = (None, Default::default());
-        state.view.is_engine = state.network().is_some_and(|found| !found.times.is_empty());
-        state.fold();
-        self.show_graph_of_subject(shared);
+        let read = state.network().cloned();
+        let known = state.shown.take().filter(|(shown, _)| *shown == subject);
+        let known = known.map(|(_, network)| network);
+        let same = known.filter(|known| read.as_ref() == Some(known));
+        if let Some(same) = same {
+            state.found.result = Some(Ok(Arc::clone(&same)));
+            state.shown = Some((subject, same));
+        } else {
+            state.picture.drop_result();
+            (state.selected, state.free) = (None, BTreeSet::new());
+            state.view.is_engine = read.as_ref().is_some_and(|read| !read.times.is_empty());
+            state.shown = read.map(|read| (subject, read));
+            state.fold();
+            state.search_nodes();
+            self.show_graph_of_subject(shared);
+        }
         self.mark_item();
         self.draw_network_if_wanted(shared);
     }

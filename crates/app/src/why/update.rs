@@ -108,11 +108,13 @@ impl ProfileDoor {
             }
         }
         self.mark_node();
+        self.read_network_if_wanted(shared);
     }
 
     /// Other roofs are known: what was found without them is looked for again.
     pub(crate) fn forget_limits(&mut self, shared: &mut Shared) {
         self.why.found.forget();
+        self.network.found.outdate();
         self.find_limits_if_wanted(shared);
     }
 
@@ -139,6 +141,7 @@ impl ProfileDoor {
 
     /// The node of the kernel that is selected, where the same profile is shown.
     pub(crate) fn mark_node(&mut self) {
+        self.mark_item();
         let kernel = self.kernels.selected_kernel();
         let shown = self.kernels.looking;
         let Some(found) = &mut self.why.found.result else {

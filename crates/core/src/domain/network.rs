@@ -34,7 +34,7 @@ pub struct NetworkNode {
     pub op: String,
     /// Its settings with their values, shortened.
     pub attributes: Vec<(String, String)>,
-    /// Type and shape of its outputs: `float32 1×64×56×56`.
+    /// Shapes of its outputs, as far as they are known: `1×64×56×56`.
     pub outputs: Vec<String>,
     /// The constants that it reads.
     pub weights: Vec<NetworkWeight>,
@@ -46,7 +46,7 @@ pub struct NetworkNode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkWeight {
     pub name: String,
-    /// Type and shape: `float32 64×3×7×7`.
+    /// Type and shape: `float 64×3×7×7`.
     pub shape: String,
     pub bytes: u64,
 }

@@ -128,7 +128,7 @@ pub struct NetworkFigure {
 }
 
 impl NetworkFigure {
-    /// The picture of a network with the modules open that fit into so much room; without a height, of a page.
+    /// The picture of a network with the modules open that fit on a page.
     pub fn that_fits(
         network: Arc<TimedNetwork>,
         colouring: NetworkColouring,
@@ -208,9 +208,9 @@ pub fn view_that_fits(network: &TimedNetwork, is_engine: bool, most: usize) -> N
         let fits = |module: &&usize| n_drawn + drawn(&modules[**module].children) <= most;
         let is_scope = |module: &&usize| {
             match modules[**module].kind {
-                ModuleKind::Fused(_) | ModuleKind::Added => false,
+                ModuleKind::Fused(_) | ModuleKind::Extra => false,
                 // Many alike blocks say no more than one of them.
-                ModuleKind::Repeat(blocks) => blocks < MANY_ALIKE,
+                ModuleKind::Repeat(blocks, _) => blocks < MANY_ALIKE,
                 _ => true,
             }
         };

@@ -18,9 +18,8 @@ const NEIGHBOURS: usize = 6;
 
 /// Shows what is selected; or the whole network where nothing is.
 pub(super) fn show(ui: &mut Ui, app: &App, picture: &NetworkFigure, actions: &mut Vec<Action>) {
-    let state = &app.profile.network;
     let network = &picture.network;
-    let item = state.selected.unwrap_or(Item::Module(0));
+    let item = picture.selected.unwrap_or(Item::Module(0));
     theme::card(ui).show(ui, |ui| {
         ui.set_width(ui.available_width());
         let area = ScrollArea::vertical().auto_shrink([false, true]);
@@ -36,8 +35,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, picture: &NetworkFigure, actions: &mu
             }
             buttons(ui, app, item, actions);
             what_if(ui, app, picture, item, actions);
-            neighbours(ui, picture, item, actions);
-            if state.selected.is_none() {
+            neighbours(ui, app, actions);
+            if picture.selected.is_none() {
                 for note in &network.notes {
                     label::faint(ui, note);
                 }
@@ -93,8 +92,8 @@ fn what_if(ui: &mut Ui, app: &App, picture: &NetworkFigure, item: Item, actions:
         }
         let is_free = state.free.contains(&item);
         let name = match is_free {
-            true => "Reckon with its time",
-            false => "Reckon without it",
+            true => "Include",
+            false => "Exclude",
         };
         if button::labelled(ui, None, name).clicked() {
             actions.push(Action::Network(Network::Free(item)));
@@ -109,35 +108,36 @@ fn what_if(ui: &mut Ui, app: &App, picture: &NetworkFigure, item: Item, actions:
         .iter()
         .map(|item| network.item_name(*item))
         .collect();
-    label::caption(ui, "Without all of these").on_hover_text(WhatIf::FORMULA);
+    label::caption(ui, "Excluded").on_hover_text(WhatIf::FORMULA);
     label::quiet(ui, &names.join(", "));
     if let Some(estimate) = network.without(state.free.iter().copied()) {
         for fact in estimate.facts() {
             show_fact(ui, &fact);
         }
     }
-    if button::labelled(ui, Some(icon::UNDO), "Reckon with all times").clicked() {
+    if button::labelled(ui, Some(icon::UNDO), "Include all").clicked() {
         actions.push(Action::Network(Network::FreeNothing));
     }
 }
 
-/// The nodes that an item reads, and those that read it.
-fn neighbours(ui: &mut Ui, picture: &NetworkFigure, item: Item, actions: &mut Vec<Action>) {
-    let network = &picture.network;
-    for (title, nodes) in [
-        ("Reads", network.neighbours(item).0),
-        ("Read by", network.neighbours(item).1),
-    ] {
+/// The nodes that the selected item reads, and those that read it.
+fn neighbours(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let state = &app.profile.network;
+    let (Some(network), Some((_, around))) = (state.network(), &state.neighbours) else {
+        return;
+    };
+    for (title, nodes) in [("Reads", &around.reads), ("Read by", &around.readers)] {
         if nodes.is_empty() {
             continue;
         }
         ui.add_space(space::SMALL);
         label::caption(ui, title);
         for node in nodes.iter().take(NEIGHBOURS) {
-            let name = network.item_name(Item::Node(*node));
+            let item = Item::Node(*node);
+            let name = network.item_name(item);
             let short = label::fitted(ui, &name, ui.available_width() - space::MEDIUM);
             if ui.link(short).on_hover_text(name).clicked() {
-                actions.push(Action::Network(Network::Select(Some(Item::Node(*node)))));
+                actions.push(Action::Network(Network::Select(Some(item))));
             }
         }
         if nodes.len() > NEIGHBOURS {

@@ -141,7 +141,7 @@ fn search(ui: &mut Ui, state: &NetworkState, actions: &mut Vec<Action>) {
     let is_entered =
         response.lost_focus() && ui.input(|input| input.key_pressed(eframe::egui::Key::Enter));
     if !state.search.trim().is_empty() {
-        let n_found = state.matches().len() as u64;
+        let n_found = state.matches.len() as u64;
         label::quiet(
             ui,
             &powerband_core::base::humanize::pluralised(n_found, "match"),

@@ -1,5 +1,7 @@
 //! What is said of a node or module of a network: the lines of its card, and what it would bring to make it faster.
 
+use std::collections::BTreeSet;
+
 use super::modules::{Item, Module, ModuleKind};
 use super::{NodeFate, TimedNetwork};
 use crate::analysis::limits::node::NodeLimit;
@@ -9,6 +11,18 @@ use powerband_core::base::humanize;
 const WEIGHTS: usize = 6;
 /// Operators of a module that are listed.
 const OPERATORS: usize = 8;
+
+/// Nodes overlap where the wall time is less than this share of their sum.
+const ADDS_UP: f64 = 0.99;
+
+/// The nodes around an item.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Neighbours {
+    /// Those that it reads.
+    pub reads: Vec<usize>,
+    /// Those that read it.
+    pub readers: Vec<usize>,
+}
 
 /// A line of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,7 +147,7 @@ impl TimedNetwork {
     }
 
     /// The nodes outside of an item that it reads, and those that read it.
-    pub fn neighbours(&self, item: Item) -> (Vec<usize>, Vec<usize>) {
+    pub fn neighbours(&self, item: Item) -> Neighbours {
         let is_in = |node: usize| match item {
             Item::Node(only) => node == only,
             Item::Module(module) => self
@@ -141,19 +155,22 @@ impl TimedNetwork {
                 .modules_around(Item::Node(node))
                 .any(|around| around == module),
         };
-        let (mut reads, mut readers) = (Vec::new(), Vec::new());
+        let (mut reads, mut readers) = (BTreeSet::new(), BTreeSet::new());
         for edge in &self.edges {
             match (is_in(edge.from), is_in(edge.to)) {
-                (false, true) if !reads.contains(&edge.from) => reads.push(edge.from),
-                (true, false) if !readers.contains(&edge.to) => readers.push(edge.to),
-                _ => {}
-            }
+                (false, true) => reads.insert(edge.from),
+                (true, false) => readers.insert(edge.to),
+                _ => false,
+            };
         }
-        (reads, readers)
+        Neighbours {
+            reads: reads.into_iter().collect(),
+            readers: readers.into_iter().collect(),
+        }
     }
 
-    /// The least that a run could take if these items took no time, or the time of their floors; nothing where they
-    /// have no time. An estimate: the sum of all other times.
+    /// The time of a run if these items took no time, or the time of their floors; nothing where they have no time, or
+    /// where nodes overlap, so that their times do not add up to that of a run.
     pub fn without(&self, items: impl IntoIterator<Item = Item>) -> Option<WhatIf> {
         let mut times: Vec<usize> = items
             .into_iter()
@@ -161,7 +178,11 @@ impl TimedNetwork {
             .collect();
         times.sort_unstable();
         times.dedup();
-        let total_ns = self.total_ns();
+        let total_ns = match self.wall_ns {
+            Some(wall_ns) if wall_ns < self.total_ns() * ADDS_UP => return None,
+            Some(wall_ns) => wall_ns,
+            None => self.total_ns(),
+        };
         let gained_ns: f64 = times.iter().map(|time| self.times[*time].time_ns).sum();
         let to_floor = times.iter().map(|time| {
             let time = &self.times[*time];
@@ -179,7 +200,7 @@ impl TimedNetwork {
 /// What it would bring to make a part of a network faster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WhatIf {
-    /// All times of a run.
+    /// The wall time of a run where it is known, else the times of all nodes.
     pub total_ns: f64,
     /// Those of the part.
     pub gained_ns: f64,
@@ -193,13 +214,13 @@ impl WhatIf {
         let estimate = |gained_ns: f64| {
             let left_ns = (self.total_ns - gained_ns).max(0.0);
             format!(
-                "{} → {}, {} less at most",
+                "{} → {}, {} less",
                 humanize::duration_ns(self.total_ns),
                 humanize::duration_ns(left_ns),
                 humanize::percent(gained_ns / self.total_ns.max(f64::MIN_POSITIVE)),
             )
         };
-        let mut facts = vec![Fact::new("If it were free", estimate(self.gained_ns))];
+        let mut facts = vec![Fact::new("Without it", estimate(self.gained_ns))];
         if let Some(gained_ns) = self.gained_to_floor_ns {
             facts.push(Fact::new("At its floor", estimate(gained_ns)));
         }
@@ -207,7 +228,7 @@ impl WhatIf {
     }
 
     /// How the estimates are computed.
-    pub const FORMULA: &'static str = "An estimate: the sum of the times of all nodes, less those of this part, or less what they take above their floors. Nodes that overlap, and what the change does to its neighbours, are not in it.";
+    pub const FORMULA: &'static str = "An estimate: the wall time of a run (where it is not known, the sum of the times of all nodes), less the times of this part, or less what they take above their floors. What the change does to its neighbours is not in it. There is none where nodes overlap.";
 }
 
 fn time_facts(time: &NodeLimit) -> Vec<Fact> {

@@ -35,6 +35,8 @@ pub enum NodeFate {
     Removed,
     /// The engine added it.
     Added,
+    /// It ran, and is no node of the file by its name.
+    Unmatched,
 }
 
 impl NodeFate {
@@ -45,6 +47,7 @@ impl NodeFate {
             Self::Fused => "fused",
             Self::Removed => "constant-folded or no-op",
             Self::Added => "added by the engine",
+            Self::Unmatched => "in no node of the file",
         }
     }
 }
@@ -69,6 +72,8 @@ pub struct TimedNetwork {
     pub edges: Vec<NetworkEdge>,
     /// What ran, with its time in a run and what limits it.
     pub times: Vec<NodeLimit>,
+    /// The wall time of a run, where it is known.
+    pub wall_ns: Option<f64>,
     pub tree: ModuleTree,
     pub notes: Vec<String>,
 }
@@ -79,6 +84,8 @@ pub struct NodeTimes {
     /// What they are of.
     pub title: String,
     pub nodes: Vec<NodeLimit>,
+    /// The wall time of a run, where it is known.
+    pub wall_ns: Option<f64>,
     pub examination: Option<Examination>,
     pub notes: Vec<String>,
 }
@@ -91,6 +98,7 @@ impl NodeTimes {
             .case
             .and_then(|case| session.examinations.get(&case.setup));
         Self {
+            wall_ns: limits.wall.as_ref().ok().map(|wall| wall.wall_ns),
             title: limits.title,
             nodes: limits.nodes,
             examination: examination.cloned(),
@@ -110,6 +118,7 @@ impl NodeTimes {
         Self {
             title: session.setup_label(setup),
             nodes: nodes.collect(),
+            wall_ns: None,
             examination: Some(examination.clone()),
             notes: Vec::new(),
         }
@@ -144,8 +153,8 @@ impl TimedNetwork {
         let mut paths = modules::paths(network);
         modules::put_groups_into_paths(&mut paths, &joined.groups);
         for time in &joined.added {
-            nodes.push(added_node(&times.nodes[*time], *time));
-            paths.push(vec![PathPart::Added]);
+            nodes.push(extra_node(&times, *time));
+            paths.push(vec![PathPart::Extra]);
         }
         let mut timed = Self {
             title: network.name.clone(),
@@ -153,6 +162,7 @@ impl TimedNetwork {
             nodes,
             edges: network.edges.clone(),
             times: times.nodes,
+            wall_ns: times.wall_ns,
             tree: ModuleTree::default(),
             notes: network.notes.iter().chain(&times.notes).cloned().collect(),
         };
@@ -209,11 +219,13 @@ impl JoinedNodes {
             added: Vec::new(),
             n_joined: 0,
         };
-        let operators = network.nodes.iter().enumerate();
-        let operators = operators.filter(|(_, node)| node.kind == NodeKind::Operator);
-        let places: HashMap<&str, usize> = operators
-            .map(|(place, node)| (node.name.as_str(), place))
-            .collect();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (place, node) in network.nodes.iter().enumerate() {
+            // The names that bodies are given are those of other nodes of the main graph.
+            if node.kind == NodeKind::Operator && (node.is_named || node.body.is_none()) {
+                places.entry(&node.name).or_insert(place);
+            }
+        }
         let mut first_of_name: HashMap<&str, usize> = HashMap::new();
         for (place, node) in times.nodes.iter().enumerate() {
             first_of_name.entry(&node.name).or_insert(place);
@@ -289,7 +301,10 @@ impl JoinedNodes {
     }
 }
 
-fn added_node(time: &NodeLimit, place: usize) -> TimedNode {
+/// A node that is in the profile and not in the file.
+fn extra_node(times: &NodeTimes, place: usize) -> TimedNode {
+    let time = &times.nodes[place];
+    let mut added = times.examination.iter().flat_map(|one| &one.fusions.added);
     TimedNode {
         node: NetworkNode {
             kind: NodeKind::Operator,
@@ -306,6 +321,10 @@ fn added_node(time: &NodeLimit, place: usize) -> TimedNode {
             body: None,
         },
         time: Some(place),
-        fate: NodeFate::Added,
+        fate: if added.any(|node| node.name == time.name) {
+            NodeFate::Added
+        } else {
+            NodeFate::Unmatched
+        },
     }
 }

@@ -25,8 +25,8 @@ pub enum PathPart {
     Body(String),
     /// A group of nodes that ran as one, by its place.
     Fused(usize),
-    /// What the engine added.
-    Added,
+    /// What ran and is no node of the file.
+    Extra,
 }
 
 /// A node or a module.
@@ -48,9 +48,10 @@ pub enum ModuleKind {
     Body,
     /// Nodes that ran as one, by the place of the group's time.
     Fused(Option<usize>),
-    Added,
-    /// So many alike, one after the other.
-    Repeat(usize),
+    /// What ran and is no node of the file.
+    Extra,
+    /// So many blocks, one after the other, and how many of them differ from the others.
+    Repeat(usize, usize),
     /// One of these, where names do not tell them apart.
     Block,
 }
@@ -83,7 +84,10 @@ impl Module {
     /// What it is called.
     pub fn title(&self) -> String {
         match self.kind {
-            ModuleKind::Repeat(times) => format!("{} × {times}", self.name),
+            ModuleKind::Repeat(blocks, 0) => format!("{} ({blocks} alike)", self.name),
+            ModuleKind::Repeat(blocks, differing) => {
+                format!("{} ({} of {blocks} alike)", self.name, blocks - differing)
+            }
             ModuleKind::Whole => "The whole network".to_owned(),
             _ => self.name.clone(),
         }
@@ -449,7 +453,7 @@ fn new_module(part: &PathPart, outer: &str, nodes: &[TimedNode], groups: &[Fused
             let group = &groups[*place];
             (group.op.clone(), ModuleKind::Fused(group.time))
         }
-        PathPart::Added => ("Added by the engine".to_owned(), ModuleKind::Added),
+        PathPart::Extra => ("In no node of the file".to_owned(), ModuleKind::Extra),
     };
     Module {
         name,

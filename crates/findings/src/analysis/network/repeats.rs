@@ -10,8 +10,8 @@ use super::modules::{Item, Module, ModuleKind, ModuleTree};
 
 /// Fewer blocks are shown one by one.
 const FEWEST: usize = 3;
-/// What is said of a run in which one block differs.
-const DIFFERS: &str = " (one differs)";
+/// A block that differs has at least this share of the nodes of the others, and the others of its.
+const NEARLY: f64 = 0.75;
 /// A block has at least so many nodes.
 const SMALLEST: usize = 2;
 /// Nodes of the longest block that is looked for.
@@ -40,7 +40,7 @@ pub(super) fn fold(tree: &mut ModuleTree, nodes: &[TimedNode]) {
     for module in 0..kinds.len() {
         if matches!(
             tree.modules[module].kind,
-            ModuleKind::Fused(_) | ModuleKind::Added
+            ModuleKind::Fused(_) | ModuleKind::Extra
         ) {
             continue;
         }
@@ -49,15 +49,14 @@ pub(super) fn fold(tree: &mut ModuleTree, nodes: &[TimedNode]) {
             .iter()
             .map(|child| signature(*child, nodes, &kinds))
             .collect();
+        let mut folded = Vec::with_capacity(children.len());
+        let mut next = 0;
         let size = |child: &Item| match child {
             Item::Node(_) => 1,
             Item::Module(inner) => sizes[*inner],
         };
-        let mut folded = Vec::with_capacity(children.len());
-        let mut next = 0;
-        let is_module = |child: &Item| matches!(child, Item::Module(_));
-        let is_module: Vec<bool> = children.iter().map(is_module).collect();
-        for run in joined(runs(&marks), &marks, &is_module) {
+        let nodes_in: Vec<usize> = children.iter().map(size).collect();
+        for run in joined(runs(&marks), &marks, &nodes_in) {
             let block = &children[run.start..run.start + run.period];
             if block.iter().map(size).sum::<usize>() < SMALLEST {
                 continue;
@@ -71,9 +70,6 @@ pub(super) fn fold(tree: &mut ModuleTree, nodes: &[TimedNode]) {
         tree.modules[module].children = match folded[..] {
             [Item::Module(only)] if module != 0 && only >= kinds.len() => {
                 tree.modules[module].kind = tree.modules[only].kind;
-                if tree.modules[only].name.ends_with(DIFFERS) {
-                    tree.modules[module].name.push_str(DIFFERS);
-                }
                 std::mem::take(&mut tree.modules[only].children)
             }
             _ => folded,
@@ -106,13 +102,9 @@ fn repeated(tree: &mut ModuleTree, children: &[Item], run: Run) -> usize {
         }
         _ => String::new(),
     };
-    let name = match run.differing {
-        0 => name,
-        _ => format!("{name}{DIFFERS}"),
-    };
     tree.modules.push(Module {
         name,
-        kind: ModuleKind::Repeat(run.blocks),
+        kind: ModuleKind::Repeat(run.blocks, run.differing),
         children: blocks,
         ..Module::default()
     });
@@ -151,8 +143,12 @@ fn signature(item: Item, nodes: &[TimedNode], kinds: &[u64]) -> u64 {
     }
 }
 
-/// Two runs of the same modules with one other module between them are one, in which one differs.
-fn joined(runs: Vec<Run>, marks: &[u64], is_module: &[bool]) -> Vec<Run> {
+/// Two runs of the same modules with one between them that has nearly as many nodes are one, in which one differs.
+fn joined(runs: Vec<Run>, marks: &[u64], nodes_in: &[usize]) -> Vec<Run> {
+    let is_nearly = |one: usize, other: usize| {
+        let (less, more) = (one.min(other) as f64, one.max(other) as f64);
+        less >= NEARLY * more
+    };
     let mut all: Vec<Run> = Vec::with_capacity(runs.len());
     for run in runs {
         let is_alike = |before: &Run| {
@@ -161,8 +157,8 @@ fn joined(runs: Vec<Run>, marks: &[u64], is_module: &[bool]) -> Vec<Run> {
             of_one
                 && run.start == between + 1
                 && marks[before.start] == marks[run.start]
-                && is_module[before.start]
-                && is_module[between]
+                && nodes_in[before.start] >= SMALLEST
+                && is_nearly(nodes_in[before.start], nodes_in[between])
         };
         match all.last_mut().filter(|before| is_alike(before)) {
             Some(before) => {

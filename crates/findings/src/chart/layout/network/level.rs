@@ -1,6 +1,6 @@
 //! What is drawn in each open module: its children, and the edges between them, into it and out of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{NetworkView, is_hidden};
 use crate::analysis::network::TimedNetwork;
@@ -36,6 +36,17 @@ impl LevelEdge {
     }
 }
 
+/// Operators that, where they did not run, left their input as it is.
+const PASSING: [&str; 7] = [
+    "Identity",
+    "Dropout",
+    "Cast",
+    "Reshape",
+    "Flatten",
+    "Squeeze",
+    "Unsqueeze",
+];
+
 /// Makes the levels of a view.
 pub(super) struct LevelBuilder<'a> {
     network: &'a TimedNetwork,
@@ -67,7 +78,7 @@ impl<'a> LevelBuilder<'a> {
         let sources = self.sources();
         let mut known: HashMap<EdgeKey, usize> = HashMap::new();
         // The same tensor that goes to several nodes of one module is one.
-        let mut seen: HashMap<EdgeKey, &str> = HashMap::new();
+        let mut seen: HashSet<(EdgeKey, &str)> = HashSet::new();
         let network = self.network;
         for edge in &network.edges {
             let Some(from) = sources[edge.from] else {
@@ -93,7 +104,7 @@ impl<'a> LevelBuilder<'a> {
                 });
                 let drawn = &mut module.edges[place];
                 drawn.bytes = drawn.bytes.max(edge.bytes.unwrap_or_default());
-                if seen.insert(key, &edge.tensor) != Some(&edge.tensor) {
+                if seen.insert((key, &edge.tensor)) {
                     drawn.tensors += 1;
                 }
             }
@@ -153,12 +164,20 @@ impl<'a> LevelBuilder<'a> {
         any
     }
 
-    /// The node whose value each node has: its own, or, where it did not run, that of the first it reads.
+    /// The node whose value each node has: its own, or, where it did not run and changed nothing, that of the first it
+    /// reads.
     fn sources(&self) -> Vec<Option<usize>> {
         let n_nodes = self.network.nodes.len();
         let mut first: Vec<Option<usize>> = vec![None; n_nodes];
+        let mut has_input = vec![false; n_nodes];
         for edge in &self.network.edges {
-            first[edge.to].get_or_insert(edge.from);
+            let node = &self.network.nodes[edge.to].node;
+            let is_same = edge.shape.is_some() && edge.shape.as_ref() == node.outputs.first();
+            let is_first = !std::mem::replace(&mut has_input[edge.to], true);
+            // What was folded has no source: its value is a constant.
+            if is_first && (is_same || PASSING.contains(&node.op.as_str())) {
+                first[edge.to] = Some(edge.from);
+            }
         }
         let mut sources: Vec<Option<usize>> = Vec::with_capacity(n_nodes);
         for (node, before) in first.iter().enumerate() {

@@ -47,8 +47,8 @@ pub struct NetworkWindow {
 impl NetworkWindow {
     /// The window that shows all of a layout.
     pub fn of_all(layout: &NetworkLayout, area: Area) -> Self {
-        let scale = (area.width() / layout.width.max(1.0))
-            .min(area.height() / layout.height.max(1.0))
+        let scale = (area.width().max(1.0) / layout.width.max(1.0))
+            .min(area.height().max(1.0) / layout.height.max(1.0))
             .min(1.0);
         let left = area.left + (area.width() - layout.width * scale) / 2.0;
         Self {
