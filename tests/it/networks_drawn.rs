@@ -118,14 +118,15 @@ fn with_one_more(graph: &Network) -> Network {
         .rsplit_once(['.', '/'])
         .map_or("", |(scope, _)| scope);
     node.name = format!("{outside}.one_more");
-    node.op = "Identity".to_owned();
+    "Identity".clone_into(&mut node.op);
     more.nodes.insert(middle + 1, node);
     let behind = |place: usize| place + usize::from(place > middle);
     for edge in &mut more.edges {
         edge.to = behind(edge.to);
-        edge.from = match edge.from == middle {
-            true => middle + 1,
-            false => behind(edge.from),
+        edge.from = if edge.from == middle {
+            middle + 1
+        } else {
+            behind(edge.from)
         };
     }
     let mut edge = more.edges[0].clone();

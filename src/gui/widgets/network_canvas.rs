@@ -34,8 +34,10 @@ const EDGE: f32 = 12.0;
 pub(crate) struct NetworkInput {
     pub response: Response,
     pub hovered: Option<Item>,
-    /// The item that was clicked, or nothing where the ground was.
-    pub selected: Option<Option<Item>>,
+    /// The item that was clicked, or walked to.
+    pub selected: Option<Item>,
+    /// Whether the ground beside all items was clicked.
+    pub is_left: bool,
     /// The module that is to be opened or closed.
     pub toggled: Option<usize>,
 }
@@ -100,16 +102,15 @@ pub(crate) fn show(
         Some(Item::Module(module)) if response.double_clicked() => Some(module),
         _ => entered,
     };
-    let selected = if is_clicked && toggled.is_none() {
-        Some(item)
-    } else {
-        walked.map(Some)
-    };
+    let is_chosen = is_clicked && toggled.is_none();
+    let selected = item.filter(|_| is_chosen).or(walked);
+    let is_left = is_chosen && item.is_none();
     describe(&response, figure);
     figure::offer(ui, id, room, || Drawing::Network(Box::new(figure.clone())));
     NetworkInput {
         hovered: item,
         selected,
+        is_left,
         toggled,
         response,
     }
@@ -277,7 +278,9 @@ fn small_map(
         Stroke::new(1.5, roles.accent),
         StrokeKind::Inside,
     );
-    let at = response.interact_pointer_pos().or(response.hover_pos());
+    let at = response
+        .interact_pointer_pos()
+        .or_else(|| response.hover_pos());
     let Some(at) = at.filter(|at| place.expand(4.0).contains(*at)) else {
         return false;
     };

@@ -42,11 +42,10 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     app.shared.window.closing = false;
     app.shared.window.log_open = false;
     app.shared.screen = Screen::Curves;
-    if id.starts_with("network-") {
-        super::network::fill_in(app);
-    }
-    if id.starts_with("timeline-") {
-        super::timeline::with_all_to_do(app);
+    match id.split_once('-') {
+        Some(("network", _)) => super::network::fill_in(app),
+        Some(("timeline", _)) => super::timeline::with_all_to_do(app),
+        _ => {}
     }
     if id == "kernels-timeline" {
         let session = app.shared.sessions.iter().next().expect("a session").id;

@@ -55,7 +55,7 @@ pub(super) fn fill_in(app: &mut App) {
     let state = &mut app.profile.network;
     state.found.result = Some(Ok(Arc::new(timed)));
     state.selected = Some(module);
-    state.search = "conv".to_owned();
+    "conv".clone_into(&mut state.search);
     state.matches = vec![1];
     state.free.insert(module);
     app.shared.screen = Screen::Network;

@@ -74,9 +74,12 @@ pub(crate) const ALL: &[Command] = &[
         "network-free-nothing",
         "Network: include everything in the estimate",
         "",
-        |app| match app.profile.network.free.is_empty() {
-            false => Ok(Action::Network(Network::FreeNothing)),
-            true => Err("nothing is excluded"),
+        |app| {
+            if app.profile.network.free.is_empty() {
+                Err("nothing is excluded")
+            } else {
+                Ok(Action::Network(Network::FreeNothing))
+            }
         },
     ),
     command(
@@ -100,15 +103,17 @@ fn slowest(app: &App, direction: Direction) -> Result<Action, &'static str> {
     if !app.shared.shows(Screen::Network) {
         return Err("the network is not shown");
     }
-    match app.profile.network.slowest().is_empty() {
-        false => Ok(Action::Network(Network::Slowest(direction))),
-        true => Err("no node has a time"),
+    if app.profile.network.slowest().is_empty() {
+        Err("no node has a time")
+    } else {
+        Ok(Action::Network(Network::Slowest(direction)))
     }
 }
 
 fn found(app: &App, direction: Direction) -> Result<Action, &'static str> {
-    match app.profile.network.matches.is_empty() {
-        false => Ok(Action::Network(Network::Found(direction))),
-        true => Err("no node is found"),
+    if app.profile.network.matches.is_empty() {
+        Err("no node is found")
+    } else {
+        Ok(Action::Network(Network::Found(direction)))
     }
 }

@@ -66,7 +66,7 @@ impl ProfileDoor {
         let next = match (now, direction) {
             (None, Direction::Next) => items.first(),
             (None, Direction::Previous) => items.last(),
-            (Some(now), Direction::Next) => items.get(now + 1).or(items.first()),
+            (Some(now), Direction::Next) => items.get(now + 1).or_else(|| items.first()),
             (Some(now), Direction::Previous) => match now {
                 0 => items.last(),
                 _ => items.get(now - 1),
@@ -155,7 +155,7 @@ impl ProfileDoor {
     }
 
     /// The network is read while it is shown.
-    pub(crate) fn read_network_if_wanted(&mut self, shared: &mut Shared) {
+    pub(crate) fn read_network_if_wanted(&mut self, shared: &Shared) {
         let subject = self.network_subject();
         self.network
             .found
@@ -231,7 +231,7 @@ impl ProfileDoor {
         }
     }
 
-    fn draw_network_if_wanted(&mut self, shared: &mut Shared) {
+    fn draw_network_if_wanted(&mut self, shared: &Shared) {
         let Some(network) = self.network.network() else {
             return;
         };

@@ -15,17 +15,14 @@ use powerband_store::{roofs_file, settings};
 
 /// The network of a profile with its times; of a session without one, that of its first case.
 pub(super) fn find(subject: WhySubject, session: &Session, paths: &Paths) -> NetworkResult {
-    let (graph, times) = match subject.profile {
-        Some(profile) => {
-            let graph = network::of_profile(session, profile, &paths.cache)?;
-            let roofs = roofs_file::for_session(session, paths);
-            (graph, NodeTimes::of_profile(session, profile, &roofs))
-        }
-        None => {
-            let case = session.cases.first().ok_or("the session has no case")?;
-            let graph = network::of_case(session, case.key(), &paths.cache)?;
-            (graph, NodeTimes::of_examination(session, case.setup))
-        }
+    let (graph, times) = if let Some(profile) = subject.profile {
+        let graph = network::of_profile(session, profile, &paths.cache)?;
+        let roofs = roofs_file::for_session(session, paths);
+        (graph, NodeTimes::of_profile(session, profile, &roofs))
+    } else {
+        let case = session.cases.first().ok_or("the session has no case")?;
+        let graph = network::of_case(session, case.key(), &paths.cache)?;
+        (graph, NodeTimes::of_examination(session, case.setup))
     };
     Ok(Arc::new(TimedNetwork::new(&graph, times)?))
 }

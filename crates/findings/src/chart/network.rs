@@ -152,13 +152,14 @@ impl NetworkFigure {
         let operators = network.nodes.iter();
         let operators = operators.filter(|shown| shown.node.kind == NodeKind::Operator);
         let nodes = humanize::pluralised(operators.count() as u64, "node");
-        let times = match network.times.is_empty() {
-            true => "without times".to_owned(),
-            false => format!(
+        let times = if network.times.is_empty() {
+            "without times".to_owned()
+        } else {
+            format!(
                 "{} of node time in {}",
                 humanize::duration_ns(network.total_ns()),
                 network.times_of
-            ),
+            )
         };
         format!("{} has {nodes}: {times}.", network.title)
     }
@@ -201,9 +202,12 @@ pub fn view_that_fits(network: &TimedNetwork, is_engine: bool, most: usize) -> N
     let has_times = !network.times.is_empty();
     let mut closed: Vec<usize> = inner_modules(&whole.children);
     loop {
-        let weight = |module: &usize| match has_times {
-            true => modules[*module].time_ns,
-            false => modules[*module].n_nodes as f64,
+        let weight = |module: &usize| {
+            if has_times {
+                modules[*module].time_ns
+            } else {
+                modules[*module].n_nodes as f64
+            }
         };
         let fits = |module: &&usize| n_drawn + drawn(&modules[**module].children) <= most;
         let is_scope = |module: &&usize| {
@@ -247,113 +251,158 @@ struct Amount {
 
 /// Colours by shares of a sum.
 fn by_share(network: &TimedNetwork, colouring: NetworkColouring) -> NetworkColours {
-    let of_time = |time: &NodeLimit| -> Amount {
-        match (colouring, time.share_of_floor) {
-            (NetworkColouring::Time, _) => Amount {
-                known: time.time_ns,
-                unknown: 0.0,
-            },
-            (_, Some(share)) => Amount {
-                known: time.time_ns * (1.0 - share).clamp(0.0, 1.0),
-                unknown: 0.0,
-            },
+    let shares = Shares::new(network, colouring);
+    NetworkColours {
+        colouring,
+        nodes: (0..network.nodes.len())
+            .map(|node| shares.node_colour(node))
+            .collect(),
+        modules: (0..network.tree.modules.len())
+            .map(|module| shares.module_colour(module))
+            .collect(),
+        legend: shares.legend(),
+    }
+}
+
+/// The amounts of nodes and modules, and their sum.
+struct Shares<'a> {
+    network: &'a TimedNetwork,
+    colouring: NetworkColouring,
+    nodes: Vec<Amount>,
+    modules: Vec<Amount>,
+    total: f64,
+}
+
+impl<'a> Shares<'a> {
+    fn new(network: &'a TimedNetwork, colouring: NetworkColouring) -> Self {
+        let mut shares = Self {
+            network,
+            colouring,
+            nodes: Vec::new(),
+            modules: vec![Amount::default(); network.tree.modules.len()],
+            total: 0.0,
+        };
+        let nodes = (0..network.nodes.len()).map(|node| shares.of_node(node));
+        shares.nodes = nodes.collect();
+        for module in network.tree.inside_out() {
+            shares.modules[module] = shares.of_module(module);
+        }
+        shares.total = match colouring {
+            NetworkColouring::Left => network.total_ns(),
+            _ => shares.whole().known,
+        };
+        shares.total = shares.total.max(f64::MIN_POSITIVE);
+        shares
+    }
+
+    fn is_weights(&self) -> bool {
+        self.colouring == NetworkColouring::Weights
+    }
+
+    fn whole(&self) -> Amount {
+        self.modules.first().copied().unwrap_or_default()
+    }
+
+    fn of_time(&self, time: &NodeLimit) -> Amount {
+        let known = |known: f64| Amount {
+            known,
+            unknown: 0.0,
+        };
+        match (self.colouring, time.share_of_floor) {
+            (NetworkColouring::Time, _) => known(time.time_ns),
+            (_, Some(share)) => known(time.time_ns * (1.0 - share).clamp(0.0, 1.0)),
             (_, None) => Amount {
                 known: 0.0,
                 unknown: time.time_ns,
             },
         }
-    };
-    let is_weights = colouring == NetworkColouring::Weights;
-    let nodes: Vec<Amount> = (0..network.nodes.len())
-        .map(|node| match is_weights {
-            true => Amount {
-                known: network.nodes[node].node.weight_bytes() as f64,
+    }
+
+    fn of_node(&self, node: usize) -> Amount {
+        if self.is_weights() {
+            return Amount {
+                known: self.network.nodes[node].node.weight_bytes() as f64,
                 unknown: 0.0,
-            },
-            false => network.time(node).map_or_else(Amount::default, of_time),
-        })
-        .collect();
-    let mut modules = vec![Amount::default(); network.tree.modules.len()];
-    for module in network.tree.inside_out() {
-        let shown = &network.tree.modules[module];
-        let mut sum = Amount::default();
-        if let (ModuleKind::Fused(Some(time)), false) = (shown.kind, is_weights) {
-            sum = of_time(&network.times[time]);
+            };
         }
+        let time = self.network.time(node);
+        time.map_or_else(Amount::default, |time| self.of_time(time))
+    }
+
+    /// What is in a module, once that of the modules in it is known.
+    fn of_module(&self, module: usize) -> Amount {
+        let shown = &self.network.tree.modules[module];
+        let mut sum = match shown.kind {
+            ModuleKind::Fused(Some(time)) if !self.is_weights() => {
+                self.of_time(&self.network.times[time])
+            }
+            _ => Amount::default(),
+        };
         for child in &shown.children {
             let amount = match child {
-                Item::Node(node) => nodes[*node],
-                Item::Module(inner) => modules[*inner],
+                Item::Node(node) => self.nodes[*node],
+                Item::Module(inner) => self.modules[*inner],
             };
             sum.known += amount.known;
             sum.unknown += amount.unknown;
         }
-        modules[module] = sum;
+        sum
     }
-    let whole = modules.first().copied().unwrap_or_default();
-    let total = match colouring {
-        NetworkColouring::Left => network.total_ns(),
-        _ => whole.known,
-    };
-    let total = total.max(f64::MIN_POSITIVE);
-    let colour = |amount: Amount| {
+
+    fn colour(&self, amount: Amount) -> NodeColour {
         if amount.unknown > amount.known {
             NodeColour::Unknown
         } else {
-            NodeColour::Scale(scale_share(amount.known / total))
+            NodeColour::Scale(scale_share(amount.known / self.total))
         }
-    };
-    let node_colour = |node: usize| {
-        let shown = &network.nodes[node];
-        let has_own = is_weights || shown.time.is_some();
+    }
+
+    fn node_colour(&self, node: usize) -> NodeColour {
+        let shown = &self.network.nodes[node];
+        let has_own = self.is_weights() || shown.time.is_some();
         match (shown.node.kind, shown.fate) {
-            (NodeKind::Operator, _) if has_own => colour(nodes[node]),
+            (NodeKind::Operator, _) if has_own => self.colour(self.nodes[node]),
             (NodeKind::Operator, NodeFate::Unknown | NodeFate::Ran) => NodeColour::Unknown,
             _ => NodeColour::Plain,
         }
-    };
-    let module_colour = |module: usize| {
-        let shown = &network.tree.modules[module];
-        if shown.has_unknown && modules[module].known <= 0.0 && !is_weights {
+    }
+
+    fn module_colour(&self, module: usize) -> NodeColour {
+        let has_unknown = self.network.tree.modules[module].has_unknown;
+        if has_unknown && self.modules[module].known <= 0.0 && !self.is_weights() {
             NodeColour::Unknown
         } else {
-            colour(modules[module])
+            self.colour(self.modules[module])
         }
-    };
-    let amount_text = |share: f64| match colouring {
-        NetworkColouring::Weights => humanize::bytes((share * total) as u64),
-        _ => humanize::duration_ns(share * total),
-    };
-    let mut legend: Vec<NetworkLegendLine> = SHARES
-        .iter()
-        .map(|share| NetworkLegendLine {
+    }
+
+    fn legend(&self) -> Vec<NetworkLegendLine> {
+        let amount_text = |share: f64| match self.colouring {
+            NetworkColouring::Weights => humanize::bytes((share * self.total) as u64),
+            _ => humanize::duration_ns(share * self.total),
+        };
+        let line = |share: &f64| NetworkLegendLine {
             colour: NodeColour::Scale(scale_share(*share)),
             text: format!("{} · {}", humanize::percent(*share), amount_text(*share)),
-        })
-        .collect();
-    if whole.unknown > 0.0 {
-        let share = whole.unknown / (whole.known + whole.unknown);
-        legend.push(NetworkLegendLine {
+        };
+        let mut legend: Vec<NetworkLegendLine> = SHARES.iter().map(line).collect();
+        let whole = self.whole();
+        let first = self.network.tree.modules.first();
+        let unknown = if whole.unknown > 0.0 {
+            let share = whole.unknown / (whole.known + whole.unknown);
+            Some(format!(
+                "not known: {} of the time",
+                humanize::percent(share)
+            ))
+        } else {
+            let has_unknown = first.is_some_and(|whole| whole.has_unknown) && !self.is_weights();
+            has_unknown.then(|| "no time of its own is known".to_owned())
+        };
+        legend.extend(unknown.map(|text| NetworkLegendLine {
             colour: NodeColour::Unknown,
-            text: format!("not known: {} of the time", humanize::percent(share)),
-        });
-    } else if network
-        .tree
-        .modules
-        .first()
-        .is_some_and(|whole| whole.has_unknown)
-        && !is_weights
-    {
-        legend.push(NetworkLegendLine {
-            colour: NodeColour::Unknown,
-            text: "no time of its own is known".to_owned(),
-        });
-    }
-    NetworkColours {
-        colouring,
-        nodes: (0..nodes.len()).map(node_colour).collect(),
-        modules: (0..modules.len()).map(module_colour).collect(),
-        legend,
+            text,
+        }));
+        legend
     }
 }
 
@@ -406,9 +455,10 @@ fn by_kind(network: &TimedNetwork, colouring: NetworkColouring, rules: &Rules) -
     sums.sort_by(|one, two| two.1.total_cmp(&one.1));
     let legend = sums.into_iter().map(|(kind, sum)| {
         let share = humanize::percent(sum / total.max(f64::MIN_POSITIVE));
-        let amount = match kinds.has_times {
-            true => humanize::duration_ns(sum),
-            false => humanize::pluralised(sum as u64, "node"),
+        let amount = if kinds.has_times {
+            humanize::duration_ns(sum)
+        } else {
+            humanize::pluralised(sum as u64, "node")
         };
         NetworkLegendLine {
             colour: kinds.known[kind].colour,

@@ -91,10 +91,7 @@ fn what_if(ui: &mut Ui, app: &App, picture: &NetworkFigure, item: Item, actions:
             show_fact(ui, &fact);
         }
         let is_free = state.free.contains(&item);
-        let name = match is_free {
-            true => "Include",
-            false => "Exclude",
-        };
+        let name = if is_free { "Include" } else { "Exclude" };
         if button::labelled(ui, None, name).clicked() {
             actions.push(Action::Network(Network::Free(item)));
         }

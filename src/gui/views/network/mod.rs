@@ -222,7 +222,8 @@ fn drawing(
     }
     let changes = [
         touched.toggled.map(Network::Toggle),
-        touched.selected.map(Network::Select),
+        touched.selected.map(|item| Network::Select(Some(item))),
+        touched.is_left.then_some(Network::Select(None)),
     ];
     let changes = changes.into_iter().flatten();
     actions.extend(changes.map(Action::Network));

@@ -85,7 +85,7 @@ impl TimedNetwork {
     pub fn facts(&self, item: Item) -> Vec<Fact> {
         let mut facts = match item {
             Item::Node(node) => self.node_facts(node),
-            Item::Module(module) => self.module_facts(&self.tree.modules[module]),
+            Item::Module(module) => module_facts(&self.tree.modules[module]),
         };
         if let Some(time) = self.own_time(item) {
             facts.extend(time_facts(time));
@@ -136,14 +136,6 @@ impl TimedNetwork {
             facts.push(Fact::new("Weights", more));
         }
         facts
-    }
-
-    fn module_facts(&self, module: &Module) -> Vec<Fact> {
-        let nodes = humanize::pluralised(module.n_nodes as u64, "node");
-        let operators = module.operators.iter().take(OPERATORS);
-        let operators = operators.map(|(op, count)| format!("{count} × {op}"));
-        let operators = operators.collect::<Vec<String>>().join(", ");
-        vec![Fact::new("Nodes", nodes), Fact::new("Operators", operators)]
     }
 
     /// The nodes outside of an item that it reads, and those that read it.
@@ -229,6 +221,14 @@ impl WhatIf {
 
     /// How the estimates are computed.
     pub const FORMULA: &'static str = "An estimate: the wall time of a run (where it is not known, the sum of the times of all nodes), less the times of this part, or less what they take above their floors. What the change does to its neighbours is not in it. There is none where nodes overlap.";
+}
+
+fn module_facts(module: &Module) -> Vec<Fact> {
+    let nodes = humanize::pluralised(module.n_nodes as u64, "node");
+    let operators = module.operators.iter().take(OPERATORS);
+    let operators = operators.map(|(op, count)| format!("{count} × {op}"));
+    let operators = operators.collect::<Vec<String>>().join(", ");
+    vec![Fact::new("Nodes", nodes), Fact::new("Operators", operators)]
 }
 
 fn time_facts(time: &NodeLimit) -> Vec<Fact> {

@@ -270,9 +270,10 @@ impl JoinedNodes {
                 .collect();
             members.sort_unstable();
             members.dedup();
-            let time = match members.is_empty() {
-                false => waiting.remove(prepared.node.as_str()),
-                true => None,
+            let time = if members.is_empty() {
+                None
+            } else {
+                waiting.remove(prepared.node.as_str())
             };
             match members[..] {
                 [] => {}

@@ -4,7 +4,7 @@
 //! The tree is made once of a network; which modules are open is chosen by whoever draws it.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode, NodeKind};
 
@@ -104,7 +104,7 @@ pub struct ModuleTree {
 
 /// The way from the whole network to each node: scopes of names, and bodies.
 pub fn paths(network: &Network) -> Vec<Vec<PathPart>> {
-    let mut holders: HashSet<usize> = HashSet::new();
+    let mut holders: BTreeSet<usize> = BTreeSet::new();
     for node in &network.nodes {
         holders.extend(node.body.as_ref().map(|(owner, _)| *owner));
     }
@@ -278,14 +278,14 @@ impl ModuleTree {
     fn edges_between_children(
         &self,
         edges: &[NetworkEdge],
-    ) -> BTreeMap<usize, HashSet<(usize, usize)>> {
+    ) -> BTreeMap<usize, BTreeSet<(usize, usize)>> {
         let mut place_of: HashMap<Item, usize> = HashMap::new();
         for module in &self.modules {
             let children = module.children.iter().enumerate();
             place_of.extend(children.map(|(place, child)| (*child, place)));
         }
         let depths = self.depths();
-        let mut between: BTreeMap<usize, HashSet<(usize, usize)>> = BTreeMap::new();
+        let mut between: BTreeMap<usize, BTreeSet<(usize, usize)>> = BTreeMap::new();
         for edge in edges {
             if let Some((module, from, to)) =
                 self.where_they_part(Item::Node(edge.from), Item::Node(edge.to), &depths)
@@ -473,7 +473,7 @@ fn joined_name(outer: &str, inner: &str) -> String {
 
 /// An order of so many things in which each comes after those that lead to it, and else the first comes first. A
 /// circle is broken at its first.
-fn sorted(count: usize, edges: &HashSet<(usize, usize)>) -> Vec<usize> {
+fn sorted(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut n_before = vec![0_usize; count];
     for (from, to) in edges {

@@ -19,14 +19,8 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
     let roofs = limits::roofs_for(session, material.roofs);
     let times = NodeTimes::of_profile(session, material.profile, roofs);
     let timed = Arc::new(TimedNetwork::new(network, times)?);
-    let standard;
-    let rules = match material.rules {
-        Some(rules) => rules,
-        None => {
-            standard = Rules::default();
-            &standard
-        }
-    };
+    let standard = Rules::default();
+    let rules = material.rules.unwrap_or(&standard);
     let picture = NetworkFigure::that_fits(timed, NetworkColouring::Time, rules, true);
     Ok(Drawing::Network(Box::new(picture)))
 }

@@ -186,12 +186,11 @@ fn place(
             }
             _ => None,
         };
-        let (size, ports) = match &laid_out {
-            Some((laid_out, size)) => (*size, laid_out.ports),
-            None => {
-                let size = closed_size(network, *item);
-                (size, (size.0 / 2.0, size.0 / 2.0))
-            }
+        let (size, ports) = if let Some((laid_out, size)) = &laid_out {
+            (*size, laid_out.ports)
+        } else {
+            let size = closed_size(network, *item);
+            (size, (size.0 / 2.0, size.0 / 2.0))
         };
         boxes.push(rows::SizedBox {
             width: size.0,

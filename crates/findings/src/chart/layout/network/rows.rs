@@ -129,8 +129,8 @@ impl<'a> Rows<'a> {
                 *known = row.min(*known);
             }
         }
-        for child in 0..self.boxes.len() {
-            if let (true, Some(reader)) = (self.into[child].is_empty(), first_reader[child]) {
+        for (child, reader) in first_reader.into_iter().enumerate() {
+            if let (true, Some(reader)) = (self.into[child].is_empty(), reader) {
                 self.row[child] = reader.saturating_sub(1);
             }
         }
