@@ -1,7 +1,7 @@
 //! Speed beside accuracy, and what an engine made of the network: both cards of the curves screen.
 
 use eframe::egui::Vec2;
-use powerband_app::action::{Action, Curves, Shell};
+use powerband_app::action::{Action, Curves, Network, Shell};
 use powerband_app::screen::Screen;
 use powerband_app::sessions::{self, SessionId};
 use powerband_core::domain::accuracy::{Accuracy, HitCount, OutputDistance};
@@ -291,6 +291,8 @@ fn another_accuracy_has_another_front() {
 #[test]
 fn nodes_that_fell_back_are_seen_on_the_processor() {
     let mut desk = desk(&judged());
+    desk.act(Action::Go(Screen::Network));
+    desk.act(Action::Network(Network::Tables(true)));
     desk.see("Engine graph");
     desk.see("175 nodes became 59, all on CPU");
     desk.see("Conv + BatchNormalization + Relu");

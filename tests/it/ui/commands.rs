@@ -42,10 +42,8 @@ fn prepare(desk: &mut Desk, discarded: &Discarded, id: &str) {
     app.shared.window.closing = false;
     app.shared.window.log_open = false;
     app.shared.screen = Screen::Curves;
-    match id.split_once('-') {
-        Some(("network", _)) => super::network::fill_in(app),
-        Some(("timeline", _)) => super::timeline::with_all_to_do(app),
-        _ => {}
+    if id.starts_with("timeline-") {
+        super::timeline::with_all_to_do(app);
     }
     if id == "kernels-timeline" {
         let session = app.shared.sessions.iter().next().expect("a session").id;
@@ -165,6 +163,9 @@ fn every_command_can_be_given_by_its_keys() {
     for command in command::ALL.iter() {
         reopen(&mut desk);
         prepare(&mut desk, &discarded, command.id);
+        if command.id.starts_with("network-") {
+            super::network::fill_in(desk.app_mut());
+        }
         if command.id == "more-rounds" {
             // It has a verdict that is open in `what_is_open_is_settled_by_more_rounds`, none here.
             let refused = (command.act)(desk.app());

@@ -251,7 +251,7 @@ fn nodes_of_an_examined_setup_lead_to_its_graph() {
     ask(&mut desk, Kernels::Level(BreakdownLevel::Kernel));
     select_first(&mut desk);
     desk.click("Nodes in the graph");
-    assert_eq!(desk.app().shared.screen, Screen::Curves);
+    assert_eq!(desk.app().shared.screen, Screen::Network);
     let session = desk.app().shared.sessions.iter().next().expect("open").id;
     assert_eq!(desk.app().curves.examined, Some(series(session, 0)));
     // A profile of no case of the session has no graph.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eframe::egui::{Pos2, vec2};
 use powerband_app::App;
-use powerband_app::action::{Action, Kernels, Timeline};
+use powerband_app::action::{Action, Kernels, Network, Timeline};
 use powerband_app::items::{self, MenuTarget};
 use powerband_app::palette_entries;
 use powerband_app::screen::Screen;
@@ -239,7 +239,8 @@ fn a_node_of_the_graph_leads_to_its_kernels() {
     super::write(&path, &session);
     let mut desk = Desk::awake(home, vec![path]);
     desk.until("it is open", |app| app.shared.sessions.len() == 1);
-    desk.press("Ctrl+4");
+    desk.act(Action::Go(Screen::Network));
+    desk.act(Action::Network(Network::Tables(true)));
     desk.steps(2);
     let Some(MenuTarget::Node(_, name, _)) = items::of_row(desk.app(), "slowest", 0).pop() else {
         panic!("a node");

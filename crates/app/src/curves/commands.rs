@@ -72,11 +72,16 @@ pub(crate) const ALL: &[Command] = &[
         let next = next.ok_or("no open session has compared outputs")?;
         Ok(Action::Curves(Curves::Quality(next)))
     }),
-    command("graph-next", "Curves: graph of the next setup", "", |app| {
-        let next = app.curves.drawn.graph.next();
-        let next = next.ok_or("no open session has an engine's graph")?;
-        Ok(Action::Curves(Curves::Examined(next)))
-    }),
+    command(
+        "graph-next",
+        "Network: tables of the next setup",
+        "",
+        |app| {
+            let next = app.curves.drawn.graph.next();
+            let next = next.ok_or("no open session has an engine's graph")?;
+            Ok(Action::Curves(Curves::Examined(next)))
+        },
+    ),
     command(
         "limit",
         "Curves: set or remove the latency limit",

@@ -2,7 +2,8 @@
 
 use crate::App;
 use crate::action::{
-    Action, Compare, Curves, FigureAction, History, Kernels, RunAction, Sessions, Shell, Why,
+    Action, Compare, Curves, FigureAction, History, Kernels, Network, RunAction, Sessions, Shell,
+    Why,
 };
 use crate::compare::profiles::profile_of;
 use crate::compare::{self, is_comparable};
@@ -156,13 +157,20 @@ fn screen_entries(
         .iter()
         .any(|one| one.id == id)
     {
-        let graph = Curves::Examined(id);
-        offered.push(curves("Show the engine's graph", graph));
+        offered.push(graph_tables("Show the engine's graph", id));
     }
     let again = Action::Sessions(Sessions::RunAgain(open.id));
     let can_run = open.session.plan.can_run().then_some(());
     let can_run = can_run.ok_or("the session was not measured here");
     offered.push(anywhere("Reuse the plan", again).only_if(can_run));
+    offered
+}
+
+/// The tables of what the engine made of the network of a setup.
+pub(crate) fn graph_tables(title: impl Into<String>, id: SeriesId) -> Offered {
+    let graph = Action::Curves(Curves::Examined(id));
+    let mut offered = seen_on(Screen::Network, title, graph);
+    offered.actions.push(Action::Network(Network::Tables(true)));
     offered
 }
 

@@ -1,8 +1,8 @@
 //! In the command palette: series, and what is drawn of them.
 
-use super::CHARTS;
 use super::heat::SweepView;
 use super::models::is_alone;
+use super::{CHARTS, menu};
 use crate::App;
 use crate::action::{Action, Curves};
 use crate::palette_entries::entry::{Offered, seen_on};
@@ -148,11 +148,9 @@ fn cards(app: &App) -> Vec<Offered> {
         .iter()
         .filter(|quality| **quality != trade_off.quality)
         .map(|quality| offer(&format!("accuracy by {quality}"), Curves::Quality(*quality)));
-    let graphs = drawn.graph.choices.iter().map(|choice| {
-        offer(
-            &format!("graph of {}", choice.name),
-            Curves::Examined(choice.id),
-        )
-    });
+    let graphs =
+        drawn.graph.choices.iter().map(|choice| {
+            menu::graph_tables(format!("Network: tables of {}", choice.name), choice.id)
+        });
     places.chain(qualities).chain(graphs).collect()
 }

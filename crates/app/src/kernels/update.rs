@@ -91,7 +91,7 @@ impl ProfileDoor {
     /// Shows the graph of the setup that was profiled.
     fn show_graph_of_profile(&self, shared: &mut Shared) {
         if let Some(id) = self.graph_of_profile(shared) {
-            shared.then(Action::Go(Screen::Curves));
+            shared.then(Action::Go(Screen::Network));
             shared.then(Action::Curves(Curves::Examined(id)));
         }
     }
