@@ -67,7 +67,10 @@ fn desk() -> Desk {
     let path = home.path("example.ron");
     std::fs::copy(EXAMPLE, &path).expect("the example");
     let mut desk = Desk::with(home, vec![path]);
-    desk.until("the session is open", |app| app.shared.sessions.len() == 1);
+    desk.until("everything is looked up", |app| {
+        let is_looked_up = app.shared.machine.engines.is_some() && app.library.is_scanned;
+        is_looked_up && !app.shared.machine.is_looking && app.shared.sessions.len() == 1
+    });
     desk.act(Action::Go(Screen::Network));
     drawn(&mut desk);
     desk

@@ -289,7 +289,7 @@ impl<'a> Shares<'a> {
         }
         shares.total = match colouring {
             NetworkColouring::Left => network.total_ns(),
-            _ => shares.whole().known,
+            _ => shares.sum_of_all().known,
         };
         shares.total = shares.total.max(f64::MIN_POSITIVE);
         shares
@@ -299,7 +299,7 @@ impl<'a> Shares<'a> {
         self.colouring == NetworkColouring::Weights
     }
 
-    fn whole(&self) -> Amount {
+    fn sum_of_all(&self) -> Amount {
         self.modules.first().copied().unwrap_or_default()
     }
 
@@ -386,7 +386,7 @@ impl<'a> Shares<'a> {
             text: format!("{} · {}", humanize::percent(*share), amount_text(*share)),
         };
         let mut legend: Vec<NetworkLegendLine> = SHARES.iter().map(line).collect();
-        let whole = self.whole();
+        let whole = self.sum_of_all();
         let first = self.network.tree.modules.first();
         let unknown = if whole.unknown > 0.0 {
             let share = whole.unknown / (whole.known + whole.unknown);
