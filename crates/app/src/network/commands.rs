@@ -25,13 +25,13 @@ pub(crate) const ALL: &[Command] = &[
     command(
         "network-slowest",
         "Network: next slowest node",
-        "N",
+        "J",
         |app| slowest(app, Direction::Next),
     ),
     command(
         "network-slower",
         "Network: previous slowest node",
-        "Shift+N",
+        "Shift+J",
         |app| slowest(app, Direction::Previous),
     ),
     command(

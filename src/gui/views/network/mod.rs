@@ -204,7 +204,7 @@ fn drawing(
                 actions.push(Action::Network(change));
             }
         }
-        let slowest = button::small_icon(ui, icon::TIMER, "Next slowest node (N)");
+        let slowest = button::small_icon(ui, icon::TIMER, "Next slowest node (J)");
         if slowest.clicked() && !state.slowest().is_empty() {
             actions.push(Action::Network(Network::Slowest(Direction::Next)));
         }
