@@ -58,7 +58,7 @@ fn every_built_in_network_begins_as_a_page_and_opens_whole() {
     }
 }
 
-/// The example's first profile of ONNX Runtime, and what became of the nodes of its file.
+/// The example's first profile of ONNX Runtime, its examination's fusions, and the sum of its node times.
 fn example() -> (TimedNetwork, Fusions, f64) {
     let session = session_file::read(Path::new(EXAMPLE))
         .expect("the example")

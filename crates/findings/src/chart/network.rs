@@ -409,7 +409,7 @@ impl<'a> Shares<'a> {
 /// Shares that the legend names.
 const SHARES: [f64; 5] = [0.001, 0.01, 0.05, 0.2, 1.0];
 
-/// Where a share of the sum is on the scale of colours: small shares are told apart, too.
+/// The position of a share on the colour scale: a power below one spreads small shares.
 fn scale_share(share: f64) -> f64 {
     share.clamp(0.0, 1.0).powf(0.4)
 }

@@ -21,7 +21,7 @@ use powerband_core::domain::session::Session;
 use super::examined;
 use super::limits::{self, node::NodeLimit};
 
-/// What became of a node of the file.
+/// What the engine did with a node of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NodeFate {
     /// Not known: the engine's graph was not compared with the file.
@@ -255,7 +255,7 @@ impl JoinedNodes {
         joined
     }
 
-    /// Joins by what became of the file's nodes.
+    /// Joins by the fused, kept and removed nodes of an examination.
     fn by_fusions(
         &mut self,
         examination: &Examination,

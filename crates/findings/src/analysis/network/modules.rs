@@ -1,7 +1,7 @@
 //! The modules of a network: scopes in the names of its nodes, bodies of control flow, groups that ran as one, and
 //! blocks that repeat.
 //!
-//! The tree is made once of a network; which modules are open is chosen by whoever draws it.
+//! The tree is made once for each network; `NetworkView` has the modules that are open.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};

@@ -19,7 +19,7 @@ const LONGEST: usize = 256;
 
 /// So many blocks in a row among the children of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct BlockRun {
     start: usize,
     /// Children of each block.
     period: usize,
@@ -28,7 +28,7 @@ struct Run {
     differing: usize,
 }
 
-impl Run {
+impl BlockRun {
     fn end(self) -> usize {
         self.start + self.period * self.blocks
     }
@@ -78,7 +78,7 @@ pub(super) fn fold(tree: &mut ModuleTree, nodes: &[TimedNode]) {
 }
 
 /// A module of the blocks of a run.
-fn repeated(tree: &mut ModuleTree, children: &[Item], run: Run) -> usize {
+fn repeated(tree: &mut ModuleTree, children: &[Item], run: BlockRun) -> usize {
     let mut blocks = Vec::with_capacity(run.blocks);
     for block in 0..run.blocks {
         let start = run.start + block * run.period;
@@ -144,14 +144,14 @@ fn signature(item: Item, nodes: &[TimedNode], kinds: &[u64]) -> u64 {
 }
 
 /// Two runs of the same modules with one between them that has nearly as many nodes are one, in which one differs.
-fn joined(runs: Vec<Run>, marks: &[u64], nodes_in: &[usize]) -> Vec<Run> {
+fn joined(runs: Vec<BlockRun>, marks: &[u64], nodes_in: &[usize]) -> Vec<BlockRun> {
     let is_nearly = |one: usize, other: usize| {
         let (less, more) = (one.min(other) as f64, one.max(other) as f64);
         less >= NEARLY * more
     };
-    let mut all: Vec<Run> = Vec::with_capacity(runs.len());
+    let mut all: Vec<BlockRun> = Vec::with_capacity(runs.len());
     for run in runs {
-        let is_alike = |before: &Run| {
+        let is_alike = |before: &BlockRun| {
             let of_one = before.period == 1 && run.period == 1 && before.differing == 0;
             let between = before.end();
             of_one
@@ -173,9 +173,9 @@ fn joined(runs: Vec<Run>, marks: &[u64], nodes_in: &[usize]) -> Vec<Run> {
 
 /// Runs of blocks, first to last, none of them over another: at each place the one that covers most, and among
 /// these the one of the shortest blocks.
-fn runs(marks: &[u64]) -> Vec<Run> {
+fn runs(marks: &[u64]) -> Vec<BlockRun> {
     let most = LONGEST.min(marks.len() / FEWEST);
-    let mut found: Vec<Run> = Vec::new();
+    let mut found: Vec<BlockRun> = Vec::new();
     for period in 1..=most {
         let mut start = 0;
         while start + period < marks.len() {
@@ -183,7 +183,7 @@ fn runs(marks: &[u64]) -> Vec<Run> {
             let alike = pairs.take_while(|(one, two)| one == two).count();
             let blocks = alike / period + 1;
             if blocks >= FEWEST {
-                found.push(Run {
+                found.push(BlockRun {
                     start,
                     period,
                     blocks,
