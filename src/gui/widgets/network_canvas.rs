@@ -117,15 +117,20 @@ pub(crate) fn show(
 }
 
 fn describe(response: &Response, figure: &NetworkFigure) {
-    let selected = figure.selected.map_or_else(String::new, |item| {
-        let facts = figure.network.facts(item).into_iter();
-        let facts: Vec<String> = facts
-            .map(|fact| format!("{} {}", fact.name, fact.value))
-            .collect();
-        format!(" {}: {}", figure.network.item_name(item), facts.join(", "))
+    response.widget_info(|| {
+        let selected = figure.selected.map_or_else(String::new, |item| {
+            let facts = figure.network.facts(item).into_iter();
+            let facts: Vec<String> = facts
+                .map(|fact| format!("{} {}", fact.name, fact.value))
+                .collect();
+            format!(" {}: {}", figure.network.item_name(item), facts.join(", "))
+        });
+        WidgetInfo::labeled(
+            Role::Button,
+            true,
+            format!("{}{selected}", figure.sentence()),
+        )
     });
-    let name = format!("{}{selected}", figure.sentence());
-    response.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
 }
 
 fn window(seen: &CanvasMemory, room: Rect) -> NetworkWindow {

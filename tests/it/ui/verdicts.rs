@@ -245,10 +245,11 @@ fn a_case_is_followed_through_the_library() {
     let command = command::ALL
         .iter()
         .find(|c| c.id == "measure-history-again");
-    let action = (command.expect("the command").act)(desk.app());
-    assert!(
-        matches!(action, Ok(Action::Run(RunAction::AgainInHistory(_)))),
-        "{action:?}"
+    let sides = desk.app().compare.history.sides_to_measure_again();
+    let sides = sides.expect("the last two");
+    assert_eq!(
+        (command.expect("the command").act)(desk.app()),
+        Ok(Action::Run(RunAction::AgainInHistory(Box::new(sides))))
     );
     desk.click("Measure the last two again, in turns");
     assert_eq!(desk.app().shared.screen, Screen::Run);

@@ -149,9 +149,9 @@ impl NetworkFigure {
     /// What is drawn, in a sentence.
     pub fn sentence(&self) -> String {
         let network = &self.network;
-        let operators = network.nodes.iter();
-        let operators = operators.filter(|shown| shown.node.kind == NodeKind::Operator);
-        let nodes = humanize::pluralised(operators.count() as u64, "node");
+        let whole = network.tree.modules.first();
+        let n_nodes = whole.map_or(0, |whole| whole.n_nodes);
+        let nodes = humanize::pluralised(n_nodes as u64, "node");
         let times = if network.times.is_empty() {
             "without times".to_owned()
         } else {

@@ -418,7 +418,10 @@ impl ModuleTree {
                     }
                     Item::Module(inner) => {
                         sum += self.modules[*inner].time_ns;
-                        n_nodes += self.modules[*inner].n_nodes;
+                        // What is in no node of the file is none of its nodes.
+                        if self.modules[*inner].kind != ModuleKind::Extra {
+                            n_nodes += self.modules[*inner].n_nodes;
+                        }
                         has_unknown |= self.modules[*inner].has_unknown;
                         for (op, count) in &operators[*inner] {
                             *counts.entry(op.clone()).or_default() += count;

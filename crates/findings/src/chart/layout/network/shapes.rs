@@ -455,7 +455,7 @@ fn line_of(text: &str) -> String {
 }
 
 /// The operators of a group that ran as one, in their order: `Conv + Relu`.
-pub fn fused_operators(network: &TimedNetwork, module: &Module) -> String {
+fn fused_operators(network: &TimedNetwork, module: &Module) -> String {
     let ops = module.children.iter().filter_map(|child| match child {
         Item::Node(node) => Some(network.nodes[*node].node.op.as_str()),
         Item::Module(_) => None,
