@@ -68,13 +68,14 @@ pub(crate) fn legend(ui: &mut Ui, figure: &NetworkFigure) {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
 }
 
-/// Shows the picture over the width that there is. Whenever `n_shown` has changed, what is selected comes into view.
+/// Shows the picture over the width that there is. Whenever `n_shown` has changed, what is selected comes into view;
+/// it is none while a picture with what is selected is on its way.
 pub(crate) fn show(
     ui: &mut Ui,
     id: &str,
     figure: &NetworkFigure,
     height: f32,
-    n_shown: u32,
+    n_shown: Option<u32>,
 ) -> NetworkInput {
     let size = vec2(ui.available_width(), height);
     let (room, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
@@ -148,11 +149,17 @@ fn window(seen: &CanvasMemory, room: Rect) -> NetworkWindow {
 }
 
 /// What is seen: as in the last frame; where the layout changed, what is selected stays where it was.
-fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: u32) -> CanvasMemory {
+fn seen(
+    ui: &Ui,
+    id: Id,
+    figure: &NetworkFigure,
+    room: Rect,
+    n_shown: Option<u32>,
+) -> CanvasMemory {
     let known: Option<CanvasMemory> = ui.data(|data| data.get_temp(id));
     let known = known.filter(|known| Arc::ptr_eq(&known.network, &figure.network));
     let Some(mut seen) = known else {
-        let mut first = first_view(figure, room, n_shown);
+        let mut first = first_view(figure, room, n_shown.unwrap_or_default());
         let selected = figure.selected;
         let area = selected.and_then(|item| figure.layout.area_of(&figure.network, item));
         if let Some(area) = area {
@@ -173,8 +180,7 @@ fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: u32) -> Ca
         }
         seen.layout = Arc::clone(&figure.layout);
     }
-    if seen.n_shown != n_shown {
-        // The layout with the selected item may still be on its way.
+    if let Some(n_shown) = n_shown.filter(|n_shown| *n_shown != seen.n_shown) {
         if let Some(area) = figure
             .selected
             .and_then(|item| figure.layout.area_of(&figure.network, item))

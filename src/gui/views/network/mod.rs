@@ -212,7 +212,8 @@ fn drawing(
     });
     network_canvas::legend(ui, picture);
     let height = height - (ui.cursor().top() - top);
-    let touched = network_canvas::show(ui, "network", picture, height, state.n_shown);
+    let n_shown = state.picture.busy().is_none().then_some(state.n_shown);
+    let touched = network_canvas::show(ui, "network", picture, height, n_shown);
     if let Some(item) = touched.hovered.filter(|_| touched.response.hovered()) {
         let text = match item {
             Item::Node(node) => shapes::node_tooltip(&picture.network, node),
