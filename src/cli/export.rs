@@ -9,6 +9,7 @@ use anyhow::{Context as _, anyhow, bail};
 
 use super::args::ExportArgs;
 use super::compare::earlier_sessions;
+use super::export_networks::Networks;
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
 use powerband_core::domain::point::{self, Point};
@@ -28,7 +29,6 @@ use powerband_findings::export::{json, session_table};
 use powerband_import as import;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
-use powerband_onnx::network;
 use powerband_store as store;
 use powerband_store::session_file;
 
@@ -149,14 +149,14 @@ fn chart(
     material.options.limit_ns = args.limit;
     material.setup = setup(args, session)?;
     material.profile = profile_place(args)?;
-    let graph = match figure.name {
-        "network" => Some(
-            network::of_profile(session, material.profile, &context.paths.cache)
-                .map_err(|reason| anyhow!("network cannot be drawn: {reason}"))?,
-        ),
+    material.profile_before = place_from_one("--profile-before", args.profile_before)?;
+    let networks = match figure.name {
+        "network" => Some(Networks::read(context, args, &material)?),
         _ => None,
     };
-    material.network = graph.as_ref();
+    if let Some(networks) = &networks {
+        networks.fill_in(&mut material);
+    }
     let trace = match figure.name {
         "timeline" => trace(args, session)?,
         _ => None,
@@ -192,6 +192,11 @@ fn check_options(args: &ExportArgs, figure: &FigureKind, kind: FileKind) -> anyh
             "--profile",
             args.profile.is_some(),
             takes(FigureChoice::Profile),
+        ),
+        (
+            "--profile-before",
+            args.profile_before.is_some(),
+            matches!(figure.name, "changes" | "network"),
         ),
         (
             "--between",
@@ -314,8 +319,12 @@ fn setup(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<usize>> 
 }
 
 fn profile_place(args: &ExportArgs) -> anyhow::Result<usize> {
-    let place = args.profile.unwrap_or(1).checked_sub(1);
-    place.ok_or_else(|| anyhow!("profiles are counted from 1, so there is no --profile 0"))
+    place_from_one("--profile", args.profile)
+}
+
+fn place_from_one(option: &str, number: Option<usize>) -> anyhow::Result<usize> {
+    let place = number.unwrap_or(1).checked_sub(1);
+    place.ok_or_else(|| anyhow!("profiles are counted from 1, so there is no {option} 0"))
 }
 
 /// The file of a profile's timeline, which lies beside the session; nothing where it has sums only.

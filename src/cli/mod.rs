@@ -12,6 +12,7 @@ mod completions;
 mod devices;
 mod engines;
 mod export;
+mod export_networks;
 mod fleet;
 mod gate;
 mod heartbeat;

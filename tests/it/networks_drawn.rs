@@ -11,8 +11,8 @@ use powerband_core::domain::point::Point;
 use powerband_findings::analysis::network::modules::{Item, ModuleKind};
 use powerband_findings::analysis::network::{NodeFate, NodeTimes, TimedNetwork};
 use powerband_findings::chart::area::Area;
+use powerband_findings::chart::layout::network::fit::{MOST_ITEMS, view_that_fits};
 use powerband_findings::chart::layout::network::{NetworkLayout, NetworkView};
-use powerband_findings::chart::network::{MOST_ITEMS, view_that_fits};
 use powerband_onnx::{network, zoo};
 use powerband_store::session_file;
 

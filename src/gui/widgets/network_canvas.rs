@@ -149,13 +149,7 @@ fn window(seen: &CanvasMemory, room: Rect) -> NetworkWindow {
 }
 
 /// What is seen: as in the last frame; where the layout changed, what is selected stays where it was.
-fn seen(
-    ui: &Ui,
-    id: Id,
-    figure: &NetworkFigure,
-    room: Rect,
-    n_shown: Option<u32>,
-) -> CanvasMemory {
+fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: Option<u32>) -> CanvasMemory {
     let known: Option<CanvasMemory> = ui.data(|data| data.get_temp(id));
     let known = known.filter(|known| Arc::ptr_eq(&known.network, &figure.network));
     let Some(mut seen) = known else {

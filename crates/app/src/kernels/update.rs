@@ -29,6 +29,7 @@ impl ProfileDoor {
                 state.before = pick;
                 // The profile on the screen stays, even where the user did not choose it.
                 state.is_chosen = true;
+                self.read_network_if_wanted(shared);
             }
             Kernels::Swap => state.swap(),
             Kernels::Level(level) => state.set_level(level),

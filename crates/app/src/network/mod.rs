@@ -12,15 +12,23 @@ use std::sync::Arc;
 pub use action::Direction;
 
 use crate::derived::Derived;
+use crate::kernels::ProfileRef;
 use crate::sessions::Snapshot;
 use crate::why::WhySubject;
 use powerband_findings::analysis::network::TimedNetwork;
 use powerband_findings::analysis::network::facts::Neighbours;
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::layout::network::NetworkView;
-use powerband_findings::chart::network::{
-    MOST_ITEMS, NetworkColouring, NetworkFigure, view_that_fits,
-};
+use powerband_findings::chart::layout::network::fit::{MOST_ITEMS, view_that_fits};
+use powerband_findings::chart::network::{NetworkColouring, NetworkFigure};
+
+/// What a network is of: a subject with its session, and the profile that it is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkSubject {
+    pub(crate) subject: WhySubject,
+    session: Snapshot,
+    before: Option<(ProfileRef, Snapshot)>,
+}
 
 /// The network of a subject, or why there is none.
 pub type NetworkResult = Result<Arc<TimedNetwork>, String>;
@@ -47,7 +55,7 @@ impl PartialEq for PictureKey {
 #[derive(Debug, Default)]
 pub struct NetworkState {
     /// The network of what *Why* is about, with the session as it was then.
-    pub found: Derived<(WhySubject, Snapshot), NetworkResult>,
+    pub found: Derived<NetworkSubject, NetworkResult>,
     /// The picture of it.
     pub picture: Derived<PictureKey, NetworkFigure>,
     /// Which modules are open, and whether it is as the engine runs it.
@@ -126,6 +134,21 @@ impl NetworkState {
                 .own_time(*item)
                 .is_some_and(|time| time.name == name)
         })
+    }
+
+    /// Where two versions are compared, what changed is coloured at first, and only there.
+    fn colour_changes(&mut self, read: Option<&TimedNetwork>) {
+        use NetworkColouring::{Change, Difference, Time};
+        let is_compared = read.is_some_and(|read| read.comparison.is_some());
+        let is_of_changes = matches!(self.colouring, Difference | Change);
+        if is_compared != is_of_changes {
+            let has_times = read.is_some_and(|read| Difference.is_for(read));
+            self.colouring = match (is_compared, has_times) {
+                (false, _) => Time,
+                (true, true) => Difference,
+                (true, false) => Change,
+            };
+        }
     }
 
     /// The view that a network begins with.

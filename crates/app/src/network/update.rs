@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Direction, PictureKey, work};
+use super::{Direction, NetworkSubject, PictureKey, work};
 use crate::action::{Action, Curves, Kernels, Network};
 use crate::doors::ProfileDoor;
-use crate::kernels::SelectedRow;
+use crate::kernels::{ProfileRef, SelectedRow, trace_path};
 use crate::parts::part::Layer;
 use crate::screen::Screen;
-use crate::sessions::{Snapshot, series};
+use crate::sessions::series;
 use crate::shared::Shared;
 use crate::why::WhySubject;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
@@ -159,7 +159,7 @@ impl ProfileDoor {
         let subject = self.network_subject();
         self.network
             .found
-            .keep_if(|(shown, _)| Some(*shown) == subject);
+            .keep_if(|shown| Some(shown.subject) == subject);
         if self.network.found.result.is_none() {
             self.network.picture.drop_result();
         }
@@ -167,12 +167,30 @@ impl ProfileDoor {
         let (Some(subject), Some(open)) = (subject, open) else {
             return;
         };
-        let key = (subject, open.snapshot());
+        let own = subject.profile_ref();
+        let before = self
+            .kernels
+            .before
+            .filter(|before| own.is_some_and(|own| own != *before));
+        let before = before.and_then(|before| {
+            let open = shared.sessions.get(before.session)?;
+            Some((before, open.snapshot()))
+        });
+        let timeline = |pick: Option<ProfileRef>| {
+            let pick = pick.ok_or("it has no profile")?;
+            trace_path(&shared.sessions, pick)
+        };
+        let timelines = [before.as_ref().map(|(before, _)| *before), own].map(timeline);
+        let key = NetworkSubject {
+            subject,
+            session: open.snapshot(),
+            before,
+        };
         if shared.shows(Screen::Network) && self.network.found.needs(&key) {
             let paths = shared.place.paths.clone();
-            let work = move |(subject, session): &(WhySubject, Snapshot)| {
-                Some(work::find(*subject, &session.0, &paths))
-            };
+            let backend = Arc::clone(&shared.backend);
+            let work =
+                move |key: &NetworkSubject| Some(work::find(key, &timelines, &paths, &*backend));
             shared.derive(
                 self,
                 "network",
@@ -201,6 +219,7 @@ impl ProfileDoor {
             state.picture.drop_result();
             (state.selected, state.free) = (None, BTreeSet::new());
             state.view.is_engine = read.as_ref().is_some_and(|read| !read.times.is_empty());
+            state.colour_changes(read.as_deref());
             state.shown = read.map(|read| (subject, read));
             state.fold();
             state.search_nodes();

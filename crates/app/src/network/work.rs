@@ -1,30 +1,65 @@
 //! Reads the graph of a network and joins it with times, on a background thread.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{NetworkResult, PictureKey};
-use crate::why::WhySubject;
+use super::{NetworkResult, NetworkSubject, PictureKey};
+use crate::backend::Backend;
+use crate::kernels::read_trace;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::network::compared::NetworkSide;
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
+use powerband_findings::analysis::step_difference::StepTimes;
 use powerband_findings::chart::layout::network::NetworkLayout;
 use powerband_findings::chart::network::{NetworkColours, NetworkFigure};
 use powerband_onnx::network;
 use powerband_store::{roofs_file, settings};
 
-/// The network of a profile with its times; of a session without one, that of its first case.
-pub(super) fn find(subject: WhySubject, session: &Session, paths: &Paths) -> NetworkResult {
-    let (graph, times) = if let Some(profile) = subject.profile {
-        let graph = network::of_profile(session, profile, &paths.cache)?;
-        let roofs = roofs_file::for_session(session, paths);
-        (graph, NodeTimes::of_profile(session, profile, &roofs))
-    } else {
+/// The network of a profile with its times, against another one where one is chosen; of a session without a profile,
+/// that of its first case. The timelines are those before and after.
+pub(super) fn find(
+    key: &NetworkSubject,
+    timelines: &[Result<PathBuf, &'static str>; 2],
+    paths: &Paths,
+    backend: &dyn Backend,
+) -> NetworkResult {
+    let session = &key.session.0;
+    let Some(profile) = key.subject.profile else {
         let case = session.cases.first().ok_or("the session has no case")?;
         let graph = network::of_case(session, case.key(), &paths.cache)?;
-        (graph, NodeTimes::of_examination(session, case.setup))
+        let times = NodeTimes::of_examination(session, case.setup);
+        return Ok(Arc::new(TimedNetwork::new(&graph, times)?));
     };
-    Ok(Arc::new(TimedNetwork::new(&graph, times)?))
+    let graph = network::of_profile(session, profile, &paths.cache)?;
+    let roofs = roofs_file::for_session(session, paths);
+    let times = NodeTimes::of_profile(session, profile, &roofs);
+    let Some((pick, before)) = &key.before else {
+        return Ok(Arc::new(TimedNetwork::new(&graph, times)?));
+    };
+    let before = &before.0;
+    let graph_before = network::of_profile(before, pick.profile, &paths.cache)?;
+    let roofs = roofs_file::for_session(before, paths);
+    let steps = |session: &Session, profile: usize, path: &Result<PathBuf, &'static str>| {
+        let profile = session
+            .profiles
+            .get(profile)
+            .ok_or("there is no such profile")?;
+        let path = path.as_ref().map_err(|reason| (*reason).to_owned())?;
+        StepTimes::of_profile(profile, Ok(&*read_trace(path, backend)?))
+    };
+    let before = NetworkSide {
+        network: &graph_before,
+        times: NodeTimes::of_profile(before, pick.profile, &roofs),
+        steps: steps(before, pick.profile, &timelines[0]),
+    };
+    let after = NetworkSide {
+        network: &graph,
+        times,
+        steps: steps(session, profile, &timelines[1]),
+    };
+    Ok(Arc::new(TimedNetwork::compared(before, after)?))
 }
 
 /// Lays the picture out, and colours it.

@@ -45,9 +45,9 @@ pub(crate) fn welch_freedom((a, n): (f64, f64), (b, m): (f64, f64)) -> f64 {
     }
 }
 
-/// The mean of the second values less that of the first, and half its 99 % interval, by Welch; nothing where a side has
-/// fewer than two.
-pub fn difference(first: &[f64], second: &[f64]) -> Option<(f64, f64)> {
+/// The mean of the second values less that of the first, and half its interval, by Welch, outside of which it is with
+/// this chance; nothing where a side has fewer than two.
+pub fn difference(first: &[f64], second: &[f64], outside: f64) -> Option<(f64, f64)> {
     let moments = |values: &[f64]| {
         let centre = mean(values)?;
         let n = values.len() as f64;
@@ -56,7 +56,8 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<(f64, f64)> {
     };
     let ((from, a, n), (to, b, m)) = (moments(first)?, moments(second)?);
     let freedom = welch_freedom((a, n), (b, m));
-    Some((to - from, t995(freedom) * (a + b).sqrt()))
+    let t = quantile(1.0 - outside / 2.0, freedom);
+    Some((to - from, t * (a + b).sqrt()))
 }
 
 #[cfg(test)]

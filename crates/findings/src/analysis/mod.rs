@@ -1,6 +1,7 @@
 //! Session in, findings out. Pure: no I/O, no clock.
 
 pub mod accuracy;
+pub(crate) mod alignment;
 pub mod batch_curve;
 pub mod best_case;
 mod best_point;
@@ -70,6 +71,7 @@ pub mod scaling;
 mod side;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated_verdicts;
+pub mod step_difference;
 mod step_times;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -150,7 +150,7 @@ enum Change {
 }
 
 fn change(before: &[f64], after: &[f64], floor: f64) -> Change {
-    let Some((difference, half)) = student::difference(before, after) else {
+    let Some((difference, half)) = student::difference(before, after, 0.01) else {
         return Change::Open;
     };
     let size = difference.abs();

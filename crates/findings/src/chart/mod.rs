@@ -20,6 +20,7 @@ pub mod limit;
 pub mod mark;
 pub mod memory;
 pub mod network;
+mod network_changes;
 pub mod palette;
 pub mod ratios;
 pub mod roofline;

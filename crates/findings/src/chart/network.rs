@@ -1,11 +1,13 @@
 //! The picture of a network: its nodes in modules, coloured by time, limit, provider and others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::breakdown::category_fill;
 use super::colours::Fill;
-use super::layout::network::{NetworkLayout, NetworkView};
+use super::layout::network::NetworkLayout;
+use super::layout::network::fit::{MOST_ITEMS, view_that_fits};
+use super::network_changes;
 use super::roofline::bound_colour;
 use crate::analysis::category::Rules;
 use crate::analysis::limits::node::NodeLimit;
@@ -32,10 +34,14 @@ pub enum NetworkColouring {
     Precision,
     /// Bytes of the constants that it reads, as a share of all.
     Weights,
+    /// How much more or less time than before, with the verdict.
+    Difference,
+    /// What is not as before.
+    Change,
 }
 
 impl NetworkColouring {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Time,
         Self::Limit,
         Self::Left,
@@ -43,6 +49,8 @@ impl NetworkColouring {
         Self::Category,
         Self::Precision,
         Self::Weights,
+        Self::Difference,
+        Self::Change,
     ];
 
     pub fn title(self) -> &'static str {
@@ -54,12 +62,19 @@ impl NetworkColouring {
             Self::Category => "Category",
             Self::Precision => "Precision",
             Self::Weights => "Weights",
+            Self::Difference => "Difference",
+            Self::Change => "What changed",
         }
     }
 
-    /// Whether it says nothing where there are no times.
-    pub fn needs_times(self) -> bool {
-        !matches!(self, Self::Category | Self::Weights)
+    /// Whether it says something of a network.
+    pub fn is_for(self, network: &TimedNetwork) -> bool {
+        match self {
+            Self::Category | Self::Weights => true,
+            Self::Change => network.comparison.is_some(),
+            Self::Difference => network.comparison.is_some() && !network.times.is_empty(),
+            _ => !network.times.is_empty(),
+        }
     }
 }
 
@@ -74,6 +89,10 @@ pub enum NodeColour {
     Scale(f64),
     /// What it is, by hue.
     Fill(Fill),
+    /// It takes less time than before.
+    Better,
+    /// It takes more time than before.
+    Worse,
 }
 
 /// A line of the legend.
@@ -94,17 +113,37 @@ pub struct NetworkColours {
 
 impl NetworkColours {
     pub fn new(network: &TimedNetwork, colouring: NetworkColouring, rules: &Rules) -> Self {
-        let colouring = match colouring {
-            wanted if wanted.needs_times() && network.times.is_empty() => {
-                NetworkColouring::Category
-            }
-            wanted => wanted,
-        };
+        let others = [colouring, NetworkColouring::Time];
+        let colouring = others.into_iter().find(|one| one.is_for(network));
+        let colouring = colouring.unwrap_or(NetworkColouring::Category);
+        if let Some(comparison) = &network.comparison
+            && matches!(
+                colouring,
+                NetworkColouring::Difference | NetworkColouring::Change
+            )
+        {
+            return network_changes::colours(network, comparison, colouring);
+        }
         match colouring {
             NetworkColouring::Time | NetworkColouring::Left | NetworkColouring::Weights => {
                 by_share(network, colouring)
             }
             _ => by_kind(network, colouring, rules),
+        }
+    }
+
+    /// Colours of nodes and modules that are computed elsewhere.
+    pub(super) fn from_parts(
+        colouring: NetworkColouring,
+        nodes: Vec<NodeColour>,
+        modules: Vec<NodeColour>,
+        legend: Vec<NetworkLegendLine>,
+    ) -> Self {
+        Self {
+            colouring,
+            nodes,
+            modules,
+            legend,
         }
     }
 
@@ -161,85 +200,23 @@ impl NetworkFigure {
                 network.times_of
             )
         };
-        format!("{} has {nodes}: {times}.", network.title)
+        let sentence = format!("{} has {nodes}: {times}", network.title);
+        match &network.comparison {
+            Some(comparison) if !network.times.is_empty() => {
+                let before_ns = comparison.before.total_ns();
+                let change = humanize::time_change(network.total_ns() - before_ns);
+                format!(
+                    "{sentence}, {change} against {}.",
+                    comparison.before.times_of
+                )
+            }
+            _ => format!("{sentence}."),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
         self.layout.whole.children.is_empty()
     }
-}
-
-/// Items of a picture that is still read as a whole.
-pub const MOST_ITEMS: usize = 40;
-
-/// So many alike blocks in a row are one box at first.
-const MANY_ALIKE: usize = 6;
-
-/// The modules to open so that about so many items are drawn: those with most time first, and without times those
-/// with most nodes.
-pub fn view_that_fits(network: &TimedNetwork, is_engine: bool, most: usize) -> NetworkView {
-    let mut view = NetworkView {
-        open: BTreeSet::new(),
-        is_engine,
-    };
-    let modules = &network.tree.modules;
-    let Some(whole) = modules.first() else {
-        return view;
-    };
-    let size = |module: usize| match modules[module].kind {
-        ModuleKind::Fused(_) if is_engine => 1,
-        ModuleKind::Fused(_) => modules[module].children.len(),
-        _ => 1,
-    };
-    let drawn = |children: &[Item]| -> usize {
-        let each = children.iter().map(|child| match child {
-            Item::Node(_) => 1,
-            Item::Module(inner) => size(*inner),
-        });
-        each.sum()
-    };
-    let mut n_drawn = drawn(&whole.children);
-    let has_times = !network.times.is_empty();
-    let mut closed: Vec<usize> = inner_modules(&whole.children);
-    loop {
-        let weight = |module: &usize| {
-            if has_times {
-                modules[*module].time_ns
-            } else {
-                modules[*module].n_nodes as f64
-            }
-        };
-        let fits = |module: &&usize| n_drawn + drawn(&modules[**module].children) <= most;
-        let is_scope = |module: &&usize| {
-            match modules[**module].kind {
-                ModuleKind::Fused(_) | ModuleKind::Extra => false,
-                // Many alike blocks say no more than one of them.
-                ModuleKind::Repeat(blocks, _) => blocks < MANY_ALIKE,
-                _ => true,
-            }
-        };
-        let candidates = closed.iter().filter(is_scope).filter(fits);
-        let best = candidates.max_by(|one, two| {
-            weight(one)
-                .total_cmp(&weight(two))
-                .then_with(|| two.cmp(one))
-        });
-        let Some(best) = best.copied() else {
-            return view;
-        };
-        view.open.insert(best);
-        n_drawn += drawn(&modules[best].children);
-        closed.retain(|module| *module != best);
-        closed.extend(inner_modules(&modules[best].children));
-    }
-}
-
-fn inner_modules(children: &[Item]) -> Vec<usize> {
-    let inner = children.iter().filter_map(|child| match child {
-        Item::Module(inner) => Some(*inner),
-        Item::Node(_) => None,
-    });
-    inner.collect()
 }
 
 /// The amount of a node by which it is coloured, and the amount of what is not known.

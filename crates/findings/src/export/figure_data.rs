@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::csv::{CsvCell, CsvTable};
 use crate::analysis::limits::lines::{LineUnit, RoofLine};
-use crate::analysis::network::modules::ModuleKind;
+use crate::analysis::network::compared::TimeBlock;
+use crate::analysis::network::modules::{Item, ModuleKind};
 use crate::chart::axis::TimeUnit;
 use crate::chart::breakdown::{Bar, ChangeBar};
 use crate::chart::figure::Drawing;
@@ -327,15 +328,35 @@ fn of_wall_time(bar: &WallBar) -> CsvTable {
 }
 
 fn of_network(picture: &NetworkFigure) -> CsvTable {
-    let mut table = CsvTable::new(&[
+    const OWN: [&str; 8] = [
         "module", "name", "operator", "fate", "place", "share", "time_ns", "limit",
-    ]);
+    ];
+    const COMPARED: [&str; 5] = [
+        "before",
+        "matched_by",
+        "before_ns",
+        "difference_ns",
+        "verdict",
+    ];
     let network = &picture.network;
-    let row = |module: usize, name: &str, op: &str, fate: &str, time: Option<usize>| {
+    let comparison = network.comparison.as_deref();
+    let header: Vec<&str> = match comparison {
+        Some(_) => OWN.into_iter().chain(COMPARED).collect(),
+        None => OWN.to_vec(),
+    };
+    let mut table = CsvTable::new(&header);
+    let row = |item: Item, module: usize, name: &str, op: &str, fate: &str| {
+        let time = match item {
+            Item::Node(node) => network.nodes[node].time,
+            Item::Module(module) => match network.tree.modules[module].kind {
+                ModuleKind::Fused(time) => time,
+                _ => None,
+            },
+        };
         let time = time.and_then(|time| network.times.get(time));
         let number = |number: Option<f64>| number.map_or(CsvCell::Empty, CsvCell::Number);
         let bound = time.and_then(|time| time.bound.as_ref().ok());
-        vec![
+        let mut row = vec![
             CsvCell::text(network.tree.path(module)),
             CsvCell::text(name),
             CsvCell::text(op),
@@ -344,20 +365,34 @@ fn of_network(picture: &NetworkFigure) -> CsvTable {
             number(time.map(|time| time.share)),
             number(time.map(|time| time.time_ns)),
             CsvCell::text(bound.map_or("", |bound| bound.title())),
-        ]
+        ];
+        row.extend(comparison.into_iter().flat_map(|comparison| {
+            let block = comparison.block(item);
+            let steps = block.and_then(|block| block.steps);
+            let (names, by) = comparison.names_before(item);
+            [
+                CsvCell::text(names),
+                CsvCell::text(by),
+                number(block.map(|block| block.before_ns)),
+                number(block.map(TimeBlock::difference_ns)),
+                CsvCell::text(steps.map_or("", |steps| steps.call.name())),
+            ]
+        }));
+        row
     };
     for (place, module) in network.tree.modules.iter().enumerate() {
         if let ModuleKind::Fused(time) = module.kind {
             let op = &module.name;
             let name = time.map_or(op, |time| &network.times[time].name);
-            table.rows.push(row(place, name, op, "fused", time));
+            let item = Item::Module(place);
+            table.rows.push(row(item, place, name, op, "fused"));
         }
     }
     for (place, shown) in network.nodes.iter().enumerate() {
         let (module, node) = (network.tree.parent_of[place], &shown.node);
         if node.kind == NodeKind::Operator {
             let fate = shown.fate.title();
-            let row = row(module, &node.name, &node.op, fate, shown.time);
+            let row = row(Item::Node(place), module, &node.name, &node.op, fate);
             table.rows.push(row);
         }
     }

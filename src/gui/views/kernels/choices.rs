@@ -79,6 +79,29 @@ pub(super) fn show(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
     });
 }
 
+/// The profile that another one is compared with, on another screen: chosen, changed or given up.
+pub(in crate::gui::views) fn before_choice(
+    ui: &mut Ui,
+    app: &App,
+    after: ProfileRef,
+    width: f32,
+    changes: &mut Vec<Kernels>,
+) {
+    let others = others(&kernels::profile_refs(&app.shared.sessions), Some(after));
+    if others.is_empty() {
+        return;
+    }
+    let before = app.profile.kernels.before.filter(|before| *before != after);
+    let picker = Picker::new("Compare with", before, width);
+    picker.show(ui, app, &others, |pick| {
+        changes.push(Kernels::Look(after));
+        changes.push(Kernels::Before(Some(pick)));
+    });
+    if before.is_some() && button::icon(ui, icon::CLOSE, "End the comparison").clicked() {
+        changes.push(Kernels::Before(None));
+    }
+}
+
 /// Beside the pickers, below the height of their captions.
 fn between(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     ui.vertical(|ui| {

@@ -1,7 +1,7 @@
 //! Kernels: the time of a profile, and the difference to another one.
 
 mod cards;
-mod choices;
+pub(super) mod choices;
 mod counters;
 mod drawing;
 mod instances;

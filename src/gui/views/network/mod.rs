@@ -5,6 +5,7 @@ mod engine_graph;
 
 use eframe::egui::{ComboBox, Ui, vec2};
 
+use super::kernels::choices;
 use crate::gui::icon;
 use crate::gui::theme::space;
 use crate::gui::widgets::{button, field, label, network_canvas, segmented, tip, waiting};
@@ -38,6 +39,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let room = (ui.available_width() * 0.3).clamp(120.0, 320.0);
         super::why::subject_choice(ui, app, looking, room, actions);
+        if let Some(after) = looking.profile_ref() {
+            let mut changes = Vec::new();
+            choices::before_choice(ui, app, after, room.min(200.0), &mut changes);
+            actions.extend(changes.into_iter().map(Action::Kernels));
+        }
         modes(ui, &app.profile.network, actions);
         if !app.profile.network.shows_tables {
             colouring(ui, &app.profile.network, actions);
@@ -114,11 +120,12 @@ fn modes(ui: &mut Ui, state: &NetworkState, actions: &mut Vec<Action>) {
 fn colouring(ui: &mut Ui, state: &NetworkState, actions: &mut Vec<Action>) {
     let drawn = state.picture.result.as_ref();
     let shown = drawn.map_or(state.colouring, |picture| picture.colours.colouring);
-    let has_times = state.network().is_some_and(|found| !found.times.is_empty());
     let combo = ComboBox::from_id_salt("network-colouring").selected_text(shown.title());
     let choices = |ui: &mut Ui| {
         let known = NetworkColouring::ALL.into_iter();
-        for choice in known.filter(|choice| has_times || !choice.needs_times()) {
+        let network = state.network();
+        let is_for = |choice: &NetworkColouring| network.is_some_and(|found| choice.is_for(found));
+        for choice in known.filter(is_for) {
             if ui
                 .selectable_label(choice == shown, choice.title())
                 .clicked()

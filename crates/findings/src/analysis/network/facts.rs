@@ -32,7 +32,7 @@ pub struct Fact {
 }
 
 impl Fact {
-    fn new(name: &str, value: impl Into<String>) -> Self {
+    pub(super) fn new(name: &str, value: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
             value: value.into(),
@@ -94,6 +94,9 @@ impl TimedNetwork {
         {
             let time_ns = self.tree.modules[module].time_ns;
             facts.push(Fact::new("Time", self.time_text(time_ns)));
+        }
+        if let Some(comparison) = &self.comparison {
+            facts.extend(comparison.facts(self, item));
         }
         facts
     }

@@ -4,15 +4,24 @@
 //! The graph comes from `onnx`, times and limits from a profile of the session. `chart` lays it out. The times of all
 //! nodes add up to the total of the profile: what belongs to no node of the file is in a module of its own.
 
+pub mod compared;
+#[cfg(test)]
+mod compared_tests;
+mod comparison_facts;
 pub mod facts;
+mod fusing;
+pub mod matching;
+mod merged;
 pub mod modules;
 mod repeats;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use modules::{ModuleTree, PathPart};
+use compared::NetworkComparison;
+use modules::{Item, ModuleKind, ModuleTree, PathPart};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode, NodeKind};
 use powerband_core::domain::roofs::Roofs;
@@ -37,6 +46,8 @@ pub enum NodeFate {
     Added,
     /// It ran, and is no node of the file by its name.
     Unmatched,
+    /// It ran in the version before alone.
+    OnlyBefore,
 }
 
 impl NodeFate {
@@ -48,6 +59,7 @@ impl NodeFate {
             Self::Removed => "constant-folded or no-op",
             Self::Added => "added by the engine",
             Self::Unmatched => "in no node of the file",
+            Self::OnlyBefore => "only before",
         }
     }
 }
@@ -76,6 +88,8 @@ pub struct TimedNetwork {
     pub wall_ns: Option<f64>,
     pub tree: ModuleTree,
     pub notes: Vec<String>,
+    /// What is different from another version of it.
+    pub comparison: Option<Arc<NetworkComparison>>,
 }
 
 /// Times of what an engine ran, and what it made of the file's nodes.
@@ -132,7 +146,16 @@ impl TimedNetwork {
     ///
     /// Where the times are those of another network: no node of it is in the file.
     pub fn new(network: &Network, times: NodeTimes) -> Result<Self, String> {
-        let joined = JoinedNodes::new(network, &times);
+        Self::joined(network, times, &BTreeMap::new())
+    }
+
+    /// The same for a graph in which some nodes are those of another version.
+    fn joined(
+        network: &Network,
+        times: NodeTimes,
+        gone: &BTreeMap<usize, NodeFate>,
+    ) -> Result<Self, String> {
+        let joined = JoinedNodes::new(network, &times, gone);
         if !times.nodes.is_empty() && joined.n_joined == 0 {
             return Err(format!(
                 "the profile {} has no node of {}: it is of another network, or its engine gives nodes names of its own",
@@ -165,12 +188,60 @@ impl TimedNetwork {
             wall_ns: times.wall_ns,
             tree: ModuleTree::default(),
             notes: network.notes.iter().chain(&times.notes).cloned().collect(),
+            comparison: None,
         };
         timed.tree = ModuleTree::new(&timed.nodes, &timed.edges, &paths, &joined.groups);
         repeats::fold(&mut timed.tree, &timed.nodes);
         timed.tree.renew_parents();
         timed.tree.add_up(&timed.nodes, &timed.times);
         Ok(timed)
+    }
+
+    /// Adds nodes that are in no file; returns their places.
+    fn add_extras(&mut self, nodes: Vec<TimedNode>) -> Vec<usize> {
+        let first = self.nodes.len();
+        self.nodes.extend(nodes);
+        let places: Vec<usize> = (first..self.nodes.len()).collect();
+        self.tree.add_extras(&places);
+        places
+    }
+
+    /// What ran for each node: alone, or as one with others.
+    fn times_around(&self) -> Vec<Option<usize>> {
+        let places = 0..self.nodes.len();
+        places.map(|place| self.place_of_time(place)).collect()
+    }
+
+    /// What ran for a node: alone, or as one with others.
+    pub fn time_around(&self, node: usize) -> Option<&NodeLimit> {
+        self.times.get(self.place_of_time(node)?)
+    }
+
+    fn place_of_time(&self, node: usize) -> Option<usize> {
+        let own = self.nodes[node].time;
+        let mut around = self.tree.modules_around(Item::Node(node));
+        own.or_else(|| {
+            around.find_map(|module| match self.tree.modules[module].kind {
+                ModuleKind::Fused(time) => time,
+                _ => None,
+            })
+        })
+    }
+
+    /// The node or group that each time is of.
+    fn items_of_times(&self) -> Vec<Option<Item>> {
+        let mut items = vec![None; self.times.len()];
+        for (place, node) in self.nodes.iter().enumerate() {
+            if let Some(time) = node.time {
+                items[time] = Some(Item::Node(place));
+            }
+        }
+        for (place, module) in self.tree.modules.iter().enumerate() {
+            if let ModuleKind::Fused(Some(time)) = module.kind {
+                items[time] = Some(Item::Module(place));
+            }
+        }
+        items
     }
 
     /// The time of all that ran, in nanoseconds.
@@ -211,7 +282,7 @@ pub struct FusedGroup {
 }
 
 impl JoinedNodes {
-    fn new(network: &Network, times: &NodeTimes) -> Self {
+    fn new(network: &Network, times: &NodeTimes, gone: &BTreeMap<usize, NodeFate>) -> Self {
         let mut joined = Self {
             fates: vec![NodeFate::Unknown; network.nodes.len()],
             time_of: HashMap::new(),
@@ -219,8 +290,12 @@ impl JoinedNodes {
             added: Vec::new(),
             n_joined: 0,
         };
+        for (place, fate) in gone {
+            joined.fates[*place] = *fate;
+        }
         let mut places: HashMap<&str, usize> = HashMap::new();
-        for (place, node) in network.nodes.iter().enumerate() {
+        let own = network.nodes.iter().enumerate();
+        for (place, node) in own.filter(|(place, _)| !gone.contains_key(place)) {
             // The names that bodies are given are those of other nodes of the main graph.
             if node.kind == NodeKind::Operator && (node.is_named || node.body.is_none()) {
                 places.entry(&node.name).or_insert(place);

@@ -263,6 +263,21 @@ impl ModuleTree {
         names.join(" / ")
     }
 
+    /// Adds nodes to the module of those that are in no file.
+    pub(super) fn add_extras(&mut self, nodes: &[usize]) {
+        let known = self.modules.iter();
+        let known = known
+            .clone()
+            .position(|module| module.kind == ModuleKind::Extra);
+        let module = known.unwrap_or_else(|| {
+            let module = new_module(&PathPart::Extra, "", &[], &[]);
+            self.add(0, module)
+        });
+        let children = &mut self.modules[module].children;
+        children.extend(nodes.iter().copied().map(Item::Node));
+        self.parent_of.extend(nodes.iter().map(|_| module));
+    }
+
     /// Orders the children of each module: each after what it reads, else as they come in the file.
     fn sort_children(&mut self, edges: &[NetworkEdge]) {
         let between = self.edges_between_children(edges);
@@ -407,7 +422,8 @@ impl ModuleTree {
                     Item::Node(node) => {
                         let node = &nodes[*node];
                         sum += time_ns(node.time);
-                        let is_operator = node.node.kind == NodeKind::Operator;
+                        let is_operator = node.node.kind == NodeKind::Operator
+                            && node.fate != NodeFate::OnlyBefore;
                         n_nodes += usize::from(is_operator);
                         has_unknown |= is_operator
                             && node.time.is_none()

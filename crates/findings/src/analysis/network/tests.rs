@@ -31,7 +31,7 @@ pub(crate) fn chain(nodes: &[(&str, &str)]) -> Network {
     }
 }
 
-fn took(name: &str, time_ns: u64) -> NodeLimit {
+pub(crate) fn took(name: &str, time_ns: u64) -> NodeLimit {
     let node = powerband_core::domain::examination::NodeRun {
         name: name.to_owned(),
         op: String::new(),
@@ -45,6 +45,21 @@ fn named(name: &str) -> NamedNode {
     NamedNode {
         name: name.to_owned(),
         op: String::new(),
+    }
+}
+
+/// An examination in which some nodes ran as one.
+pub(crate) fn fused(name: &str, from: &[&str]) -> Examination {
+    Examination {
+        fusions: Fusions {
+            became: vec![PreparedNode {
+                node: name.to_owned(),
+                op: name.to_owned(),
+                from: from.iter().copied().map(named).collect(),
+            }],
+            ..Fusions::default()
+        },
+        ..Examination::default()
     }
 }
 

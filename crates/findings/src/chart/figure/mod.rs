@@ -20,6 +20,7 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
 use crate::analysis::dimensions;
 use crate::analysis::earlier_sessions::EarlierSessions;
+use crate::analysis::step_difference::StepTimes;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::TimeRange;
 use powerband_core::domain::network::Network;
@@ -180,6 +181,8 @@ pub struct FigureInputs<'a> {
     pub profile_before: usize,
     /// The graph of the network of that profile.
     pub network: Option<&'a Network>,
+    /// That of the profile before, where the two are compared, with the steps of both timelines.
+    pub network_before: Option<(&'a Network, [Result<StepTimes, String>; 2])>,
     /// The loaded timeline of that profile.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
     /// The drawn range of the timeline; nothing for all of it.
@@ -206,6 +209,7 @@ impl<'a> FigureInputs<'a> {
             profile: 0,
             profile_before: 0,
             network: None,
+            network_before: None,
             trace: None,
             stretch: None,
             earlier: EarlierSessions::default(),

@@ -6,10 +6,11 @@ use super::make::profile;
 use super::{Drawing, FigureInputs};
 use crate::analysis::category::Rules;
 use crate::analysis::limits;
+use crate::analysis::network::compared::NetworkSide;
 use crate::analysis::network::{NodeTimes, TimedNetwork};
 use crate::chart::network::{NetworkColouring, NetworkFigure};
 
-/// The network of a profile as the engine ran it.
+/// The network of a profile as the engine ran it; with another profile, what is different.
 pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
     profile(&material.after, material.profile)?;
     let session = material.after.session;
@@ -18,9 +19,27 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
         .ok_or("the graph of its network was not read")?;
     let roofs = limits::roofs_for(session, material.roofs);
     let times = NodeTimes::of_profile(session, material.profile, roofs);
-    let timed = Arc::new(TimedNetwork::new(network, times)?);
+    let (timed, colouring) = if let Some((graph, steps)) = &material.network_before {
+        let part = material.before.as_ref().unwrap_or(&material.after);
+        profile(part, material.profile_before)?;
+        let [before, after] = steps.clone();
+        let before = NetworkSide {
+            network: graph,
+            times: NodeTimes::of_profile(part.session, material.profile_before, roofs),
+            steps: before,
+        };
+        let after = NetworkSide {
+            network,
+            times,
+            steps: after,
+        };
+        let timed = TimedNetwork::compared(before, after)?;
+        (timed, NetworkColouring::Difference)
+    } else {
+        (TimedNetwork::new(network, times)?, NetworkColouring::Time)
+    };
     let standard = Rules::default();
     let rules = material.rules.unwrap_or(&standard);
-    let picture = NetworkFigure::that_fits(timed, NetworkColouring::Time, rules, true);
+    let picture = NetworkFigure::that_fits(Arc::new(timed), colouring, rules, true);
     Ok(Drawing::Network(Box::new(picture)))
 }

@@ -5,6 +5,7 @@
 //! are not minimised, because then one node more moves all others. Edges that pass rows run in lanes at the right.
 //! Every step takes time in proportion to nodes and edges.
 
+pub mod fit;
 mod level;
 mod rows;
 pub mod shapes;

@@ -6,7 +6,7 @@ use crate::analysis::network::modules::{Item, Module, ModuleKind};
 use crate::chart::area::{Area, Position};
 use crate::chart::heat_map::ScaleKind;
 use crate::chart::layout::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
-use crate::chart::network::{NetworkFigure, NetworkLegendLine, NodeColour};
+use crate::chart::network::{NetworkColouring, NetworkFigure, NetworkLegendLine, NodeColour};
 use crate::chart::sketch::{Ink, SketchShape};
 use powerband_core::base::humanize;
 use powerband_core::domain::network::NodeKind;
@@ -149,6 +149,8 @@ fn ground(area: Area, colour: NodeColour, radius: f64) -> Vec<SketchShape> {
             NodeColour::Plain | NodeColour::Unknown => Ink::Divider,
             NodeColour::Scale(share) => Ink::Scale(SCALE, share),
             NodeColour::Fill(fill) => Ink::Fill(fill),
+            NodeColour::Better => Ink::Good,
+            NodeColour::Worse => Ink::Bad,
         };
         let radius = 0.0;
         return vec![SketchShape::Ground {
@@ -158,20 +160,25 @@ fn ground(area: Area, colour: NodeColour, radius: f64) -> Vec<SketchShape> {
             radius,
         }];
     }
+    let tinted = |ink| {
+        vec![
+            filled(Ink::Panel, 1.0),
+            filled(ink, 0.32),
+            SketchShape::Edge {
+                area,
+                thickness: 0.6,
+                ink,
+                radius,
+            },
+        ]
+    };
     match colour {
         NodeColour::Plain => vec![filled(Ink::Raised, 1.0), edge],
         NodeColour::Unknown => vec![filled(Ink::Panel, 1.0), SketchShape::Hatched(area), edge],
         NodeColour::Scale(share) => vec![filled(Ink::Scale(SCALE, share), 1.0), edge],
-        NodeColour::Fill(fill) => vec![
-            filled(Ink::Panel, 1.0),
-            filled(Ink::Fill(fill), 0.32),
-            SketchShape::Edge {
-                area,
-                thickness: 0.6,
-                ink: Ink::Fill(fill),
-                radius,
-            },
-        ],
+        NodeColour::Fill(fill) => tinted(Ink::Fill(fill)),
+        NodeColour::Better => tinted(Ink::Good),
+        NodeColour::Worse => tinted(Ink::Bad),
     }
 }
 
@@ -326,7 +333,7 @@ impl Painting<'_> {
         if !matches!(colour, NodeColour::Plain) {
             self.shapes.extend(ground(head, colour, radius));
         }
-        let text = module_text(&self.figure.network, place);
+        let text = self.item_text(&self.figure.network, Item::Module(place));
         self.head_line(&text, head, colour);
     }
 
@@ -338,10 +345,7 @@ impl Painting<'_> {
         if self.letters.size < SMALLEST_TYPE {
             return self.shapes.append(&mut shapes);
         }
-        let text = match placed.item {
-            Item::Node(node) => node_text(network, node),
-            Item::Module(module) => module_text(network, module),
-        };
+        let text = self.item_text(network, placed.item);
         let before = std::mem::replace(&mut self.shapes, shapes);
         if text.below.is_empty() {
             self.head_line(&text, area, colour);
@@ -361,6 +365,21 @@ impl Painting<'_> {
         let items = std::mem::replace(&mut self.shapes, before);
         self.shapes
             .push(SketchShape::group("node", text.tooltip, items));
+    }
+
+    /// The words of an item; where differences are shown, its number is that.
+    fn item_text(&self, network: &TimedNetwork, item: Item) -> BoxText {
+        let mut text = match item {
+            Item::Node(node) => node_text(network, node),
+            Item::Module(module) => module_text(network, module),
+        };
+        if self.figure.colours.colouring == NetworkColouring::Difference
+            && let Some(comparison) = &network.comparison
+        {
+            let change = comparison.difference_ns(network, item);
+            text.number = change.map_or_else(String::new, humanize::time_change);
+        }
+        text
     }
 
     /// A name with its number at the right.

@@ -1,0 +1,420 @@
+//! Two versions of a network side by side: which nodes are added, removed or changed, and which take more or less time.
+//!
+//! What ran for matched nodes is one block of times, however each engine fused it, so that every time of either side is
+//! in one block and the differences add up to that of the totals. A block has a verdict where both timelines mark
+//! their steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::matching::{NodeMatch, NodesMatchedBy, match_nodes};
+use super::merged::{MergedNetwork, Origin};
+use super::modules::Item;
+use super::{NodeFate, NodeTimes, TimedNetwork, TimedNode};
+use crate::analysis::step_difference::{StepDifference, StepTimes};
+use powerband_core::domain::network::{Network, NetworkNode};
+
+/// In which of the two versions a node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodePresence {
+    #[default]
+    Both,
+    Added,
+    Removed,
+}
+
+/// What is another of a node that both versions have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NodeChange {
+    Operator,
+    Precision,
+    Provider,
+    Shape,
+    Settings,
+}
+
+impl NodeChange {
+    pub const ALL: [Self; 5] = [
+        Self::Operator,
+        Self::Precision,
+        Self::Provider,
+        Self::Shape,
+        Self::Settings,
+    ];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Precision => "precision",
+            Self::Provider => "provider",
+            Self::Shape => "shape",
+            Self::Settings => "settings",
+        }
+    }
+}
+
+/// A node of the picture of two versions.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparedNode {
+    pub presence: NodePresence,
+    /// The nodes before that it stands for, and by what they were found.
+    pub before: Vec<(usize, NodesMatchedBy)>,
+    /// What changed, with its value before and after.
+    pub changes: Vec<(NodeChange, [String; 2])>,
+}
+
+/// What ran for the same nodes before and after.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimeBlock {
+    /// Places among the times before.
+    pub before: Vec<usize>,
+    /// Places among the times after.
+    pub after: Vec<usize>,
+    pub before_ns: f64,
+    pub after_ns: f64,
+    /// How they differ over the steps, where that is known.
+    pub steps: Option<StepDifference>,
+}
+
+impl TimeBlock {
+    pub fn difference_ns(&self) -> f64 {
+        self.after_ns - self.before_ns
+    }
+}
+
+/// The version before, and what is different.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NetworkComparison {
+    pub before: Arc<TimedNetwork>,
+    /// By the nodes of the picture.
+    pub nodes: Vec<ComparedNode>,
+    pub blocks: Vec<TimeBlock>,
+    /// The block of each item that has one: a node, or a group that ran as one. Each block is of one item.
+    pub block_of: BTreeMap<Item, usize>,
+    /// Why no difference has a verdict.
+    pub no_steps: Option<String>,
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub struct NetworkSide<'a> {
+    pub network: &'a Network,
+    pub times: NodeTimes,
+    /// What each name took in each step of its timeline, or why that is not known.
+    pub steps: Result<StepTimes, String>,
+}
+
+impl NetworkComparison {
+    /// The difference of everything in an item, in nanoseconds; nothing where no block is in it.
+    pub fn difference_ns(&self, network: &TimedNetwork, item: Item) -> Option<f64> {
+        let blocks = self.blocks_in(network, item);
+        (!blocks.is_empty()).then(|| blocks.into_iter().map(TimeBlock::difference_ns).sum())
+    }
+
+    /// The blocks of an item and of everything in it.
+    pub fn blocks_in(&self, network: &TimedNetwork, item: Item) -> Vec<&TimeBlock> {
+        let mut found = Vec::new();
+        let mut open = vec![item];
+        while let Some(item) = open.pop() {
+            found.extend(self.block(item));
+            if let Item::Module(module) = item {
+                open.extend(&network.tree.modules[module].children);
+            }
+        }
+        found
+    }
+
+    /// Whether a node is added, removed or changed.
+    pub fn is_changed(&self, node: usize) -> bool {
+        let compared = self.nodes.get(node);
+        compared.is_some_and(|node| node.presence != NodePresence::Both || !node.changes.is_empty())
+    }
+
+    /// What ran for an item alone.
+    pub fn block(&self, item: Item) -> Option<&TimeBlock> {
+        self.blocks.get(*self.block_of.get(&item)?)
+    }
+
+    /// Gives each block how it differs over the steps of both timelines.
+    fn judge(&mut self, new: &TimedNetwork, steps: &[StepTimes; 2]) {
+        let n_compared = self.blocks.len();
+        for block in &mut self.blocks {
+            let names = |network: &TimedNetwork, times: &[usize]| {
+                let times = times.iter().map(|time| network.times[*time].name.clone());
+                times.collect::<Vec<String>>()
+            };
+            let sides = [
+                steps[0].sums(&names(&self.before, &block.before)),
+                steps[1].sums(&names(new, &block.after)),
+            ];
+            if let [Some(before), Some(after)] = &sides {
+                block.steps = StepDifference::new(before, after, n_compared);
+            }
+        }
+    }
+}
+
+impl TimedNetwork {
+    /// A network with what is different from another version of it.
+    ///
+    /// # Errors
+    ///
+    /// Where the times of a side are those of another network.
+    pub fn compared(before: NetworkSide<'_>, after: NetworkSide<'_>) -> Result<Self, String> {
+        let matches = match_nodes(before.network, after.network);
+        let merged = MergedNetwork::new(before.network, after.network, &matches);
+        let old = Self::new(before.network, before.times)?;
+        let gone = gone_nodes(&merged, &old);
+        let mut new = Self::joined(&merged.network, after.times, &gone)?;
+        let extras = match_extras(&old, &mut new);
+        let (blocks, block_of) = blocks(&old, &new, &merged, &matches, &extras);
+        let mut comparison = NetworkComparison {
+            nodes: compared_nodes(&old, &new, &merged, &matches),
+            blocks,
+            block_of,
+            no_steps: None,
+            before: Arc::new(old),
+        };
+        match (before.steps, after.steps) {
+            (Ok(before), Ok(after)) => comparison.judge(&new, &[before, after]),
+            (Err(reason), _) | (_, Err(reason)) => comparison.no_steps = Some(reason),
+        }
+        new.comparison = Some(Arc::new(comparison));
+        Ok(new)
+    }
+}
+
+/// The nodes of a merged graph that are gone, and whether they ran before.
+fn gone_nodes(merged: &MergedNetwork, old: &TimedNetwork) -> BTreeMap<usize, NodeFate> {
+    let origins = merged.origins.iter().enumerate();
+    let gone = origins.filter_map(|(place, origin)| match origin {
+        Origin::Before(node) if old.nodes[*node].fate == NodeFate::Removed => {
+            Some((place, NodeFate::Removed))
+        }
+        Origin::Before(_) => Some((place, NodeFate::OnlyBefore)),
+        Origin::After(_) => None,
+    });
+    gone.collect()
+}
+
+/// Nodes that are in no file, before and after by their operator: those after by their place in the picture. One that
+/// only ran before is added to the picture.
+fn match_extras(old: &TimedNetwork, new: &mut TimedNetwork) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let by_op = |network: &TimedNetwork| {
+        let mut found: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, node) in network.nodes.iter().enumerate() {
+            if matches!(node.fate, NodeFate::Added | NodeFate::Unmatched) {
+                found.entry(node.node.op.clone()).or_default().push(place);
+            }
+        }
+        found
+    };
+    let (mut before, mut after) = (by_op(old), by_op(new));
+    let ops: BTreeSet<String> = before.keys().chain(after.keys()).cloned().collect();
+    let mut found = Vec::new();
+    for op in ops {
+        let ours = before.remove(&op).unwrap_or_default();
+        let mut theirs = after.remove(&op).unwrap_or_default();
+        if theirs.is_empty() {
+            let gone = ours.iter().map(|place| TimedNode {
+                time: None,
+                fate: NodeFate::OnlyBefore,
+                ..old.nodes[*place].clone()
+            });
+            theirs = new.add_extras(gone.take(1).collect());
+        }
+        found.push((ours, theirs));
+    }
+    found
+}
+
+fn compared_nodes(
+    old: &TimedNetwork,
+    new: &TimedNetwork,
+    merged: &MergedNetwork,
+    matches: &[NodeMatch],
+) -> Vec<ComparedNode> {
+    let mut before_of: BTreeMap<usize, Vec<(usize, NodesMatchedBy)>> = BTreeMap::new();
+    for pair in matches {
+        let before = before_of.entry(pair.after).or_default();
+        before.push((pair.before, pair.by));
+    }
+    let mut compared = Vec::with_capacity(new.nodes.len());
+    for (place, node) in new.nodes.iter().enumerate() {
+        compared.push(match (merged.origins.get(place), node.fate) {
+            (Some(Origin::After(after)), _) => {
+                let before = before_of.remove(after).unwrap_or_default();
+                let changes = match before[..] {
+                    [(only, by)] if by != NodesMatchedBy::Fusion => {
+                        changes((old, only), (new, place))
+                    }
+                    _ => Vec::new(),
+                };
+                let presence = if before.is_empty() {
+                    NodePresence::Added
+                } else {
+                    NodePresence::Both
+                };
+                ComparedNode {
+                    presence,
+                    before,
+                    changes,
+                }
+            }
+            (Some(Origin::Before(_)), _) | (None, NodeFate::OnlyBefore) => ComparedNode {
+                presence: NodePresence::Removed,
+                ..ComparedNode::default()
+            },
+            (None, _) => ComparedNode::default(),
+        });
+    }
+    compared
+}
+
+/// What is another of a node.
+fn changes(
+    before: (&TimedNetwork, usize),
+    after: (&TimedNetwork, usize),
+) -> Vec<(NodeChange, [String; 2])> {
+    let sides = [before, after];
+    let value = |what: NodeChange| {
+        sides.map(|(network, place)| {
+            let node = &network.nodes[place].node;
+            let time = network.time_around(place);
+            match what {
+                NodeChange::Operator => node.op.clone(),
+                NodeChange::Precision => time
+                    .and_then(|time| time.work)
+                    .map_or_else(|| weight_type(node), |work| work.numbers.to_string()),
+                NodeChange::Provider => time.map_or_else(String::new, |time| time.place.clone()),
+                NodeChange::Shape => node.outputs.join(", "),
+                NodeChange::Settings => settings(node),
+            }
+        })
+    };
+    let changes = NodeChange::ALL.map(|what| (what, value(what)));
+    let is_change = |(_, [before, after]): &(NodeChange, [String; 2])| {
+        before != after && !before.is_empty() && !after.is_empty()
+    };
+    changes.into_iter().filter(is_change).collect()
+}
+
+/// The type of the numbers that the first weight of a node has.
+fn weight_type(node: &NetworkNode) -> String {
+    let shape = node.weights.first().map(|weight| weight.shape.as_str());
+    let kind = shape.and_then(|shape| shape.split(' ').next());
+    kind.unwrap_or_default().to_owned()
+}
+
+fn settings(node: &NetworkNode) -> String {
+    let settings = node.attributes.iter();
+    let settings = settings.map(|(name, value)| format!("{name} {value}"));
+    settings.collect::<Vec<String>>().join(", ")
+}
+
+/// Blocks of times, each with the item that it is of.
+fn blocks(
+    old: &TimedNetwork,
+    new: &TimedNetwork,
+    merged: &MergedNetwork,
+    matches: &[NodeMatch],
+    extras: &[(Vec<usize>, Vec<usize>)],
+) -> (Vec<TimeBlock>, BTreeMap<Item, usize>) {
+    let (n_before, n_after) = (old.times.len(), new.times.len());
+    let [time_before, time_after] = [old, new].map(TimedNetwork::times_around);
+    // Times before, times after, and nodes of the picture: what ran for the same nodes is one set.
+    let n_times = n_before + n_after;
+    let mut sets = DisjointSets::new(n_times + new.nodes.len());
+    for (place, time) in time_after.iter().enumerate() {
+        if let Some(time) = time {
+            sets.join(n_before + time, n_times + place);
+        }
+    }
+    let mut place_of_after = BTreeMap::new();
+    let mut before_at: Vec<(usize, usize)> = Vec::new();
+    for (place, origin) in merged.origins.iter().enumerate() {
+        match origin {
+            Origin::After(node) => {
+                place_of_after.insert(*node, place);
+            }
+            Origin::Before(node) => before_at.push((*node, place)),
+        }
+    }
+    before_at.extend(matches.iter().filter_map(|pair| {
+        let place = place_of_after.get(&pair.after)?;
+        Some((pair.before, *place))
+    }));
+    for (ours, theirs) in extras {
+        let pairs = ours.iter().zip(theirs.iter().cycle());
+        before_at.extend(pairs.map(|(before, place)| (*before, *place)));
+        for two in theirs.windows(2) {
+            sets.join(n_times + two[0], n_times + two[1]);
+        }
+    }
+    for (before, place) in before_at {
+        if let Some(time) = time_before[before] {
+            sets.join(time, n_times + place);
+        }
+    }
+    let mut found: Vec<TimeBlock> = Vec::new();
+    let mut place_of: BTreeMap<usize, usize> = BTreeMap::new();
+    for time in 0..n_times {
+        let place = *place_of.entry(sets.find(time)).or_insert_with(|| {
+            found.push(TimeBlock::default());
+            found.len() - 1
+        });
+        let block = &mut found[place];
+        if let Some(after) = time.checked_sub(n_before) {
+            block.after.push(after);
+            block.after_ns += new.times[after].time_ns;
+        } else {
+            block.before.push(time);
+            block.before_ns += old.times[time].time_ns;
+        }
+    }
+    let mut node_of: BTreeMap<usize, usize> = BTreeMap::new();
+    for node in 0..new.nodes.len() {
+        let set = sets.find(n_times + node);
+        node_of.entry(set).or_insert(node);
+    }
+    let items = new.items_of_times();
+    let homes = place_of.into_iter().filter_map(|(set, place)| {
+        let by_time = |one: &&usize, two: &&usize| {
+            let time_ns = |time: usize| new.times[time].time_ns;
+            time_ns(**one).total_cmp(&time_ns(**two))
+        };
+        let most = found[place].after.iter().max_by(by_time);
+        let home = most.and_then(|time| items[*time]);
+        let home = home.or_else(|| node_of.get(&set).copied().map(Item::Node));
+        Some((home?, place))
+    });
+    let homes = homes.collect();
+    (found, homes)
+}
+
+/// Sets of numbers that are joined.
+struct DisjointSets {
+    parent: Vec<usize>,
+}
+
+impl DisjointSets {
+    fn new(count: usize) -> Self {
+        Self {
+            parent: (0..count).collect(),
+        }
+    }
+
+    fn find(&mut self, member: usize) -> usize {
+        let mut root = member;
+        while self.parent[root] != root {
+            self.parent[root] = self.parent[self.parent[root]];
+            root = self.parent[root];
+        }
+        root
+    }
+
+    fn join(&mut self, one: usize, two: usize) {
+        let (one, two) = (self.find(one), self.find(two));
+        self.parent[one.max(two)] = one.min(two);
+    }
+}

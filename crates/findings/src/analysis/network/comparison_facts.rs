@@ -1,0 +1,167 @@
+//! What is said of a node or module that is compared with another version: the lines of its card.
+
+use std::collections::BTreeMap;
+
+use super::TimedNetwork;
+use super::compared::{NetworkComparison, NodePresence, TimeBlock};
+use super::facts::Fact;
+use super::modules::Item;
+use crate::analysis::verdict::Call;
+use powerband_core::base::humanize;
+
+/// Nodes before that are listed.
+const LISTED: usize = 6;
+
+impl NetworkComparison {
+    /// The lines of an item's card that say what is different.
+    pub(super) fn facts(&self, network: &TimedNetwork, item: Item) -> Vec<Fact> {
+        let mut facts = match item {
+            Item::Node(node) => self.node_facts(node),
+            Item::Module(module) => self.module_facts(network, module),
+        };
+        if let Some(block) = self.block(item) {
+            facts.extend(self.block_facts(network, item, block));
+        } else if let Item::Module(_) = item {
+            let blocks = self.blocks_in(network, item);
+            let before_ns: f64 = blocks.iter().map(|block| block.before_ns).sum();
+            let after_ns: f64 = blocks.iter().map(|block| block.after_ns).sum();
+            if !blocks.is_empty() {
+                facts.push(Fact::new("Time before", humanize::duration_ns(before_ns)));
+                facts.push(Fact::new("Difference", change_text(before_ns, after_ns)));
+            }
+        }
+        facts
+    }
+
+    /// The nodes before that a node stands for, and by what they were found; empty where there are none.
+    pub fn names_before(&self, item: Item) -> (String, &'static str) {
+        let compared = match item {
+            Item::Node(node) => self.nodes.get(node),
+            Item::Module(_) => None,
+        };
+        let Some((compared, (_, by))) = compared.and_then(|one| Some((one, one.before.first()?)))
+        else {
+            return (String::new(), "");
+        };
+        let names = compared.before.iter().take(LISTED).map(|(before, _)| {
+            let node = &self.before.nodes[*before].node;
+            let name = if node.is_named { &node.name } else { &node.op };
+            name.as_str()
+        });
+        let mut names = names.collect::<Vec<&str>>().join(", ");
+        let n_more = compared.before.len().saturating_sub(LISTED);
+        if n_more > 0 {
+            names = format!("{names}, {n_more} more");
+        }
+        (names, by.title())
+    }
+
+    fn node_facts(&self, node: usize) -> Vec<Fact> {
+        let Some(compared) = self.nodes.get(node) else {
+            return Vec::new();
+        };
+        let mut facts = Vec::new();
+        match compared.presence {
+            NodePresence::Added => facts.push(Fact::new("Before", "not there")),
+            NodePresence::Removed => facts.push(Fact::new("After", "not there")),
+            NodePresence::Both => {
+                let (names, by) = self.names_before(Item::Node(node));
+                if !by.is_empty() {
+                    facts.push(Fact::new("Before", names));
+                    facts.push(Fact::new("Matched by", by));
+                }
+            }
+        }
+        let changes = compared.changes.iter();
+        facts.extend(changes.map(|(what, [before, after])| {
+            let name = format!("Another {}", what.title());
+            Fact::new(&name, format!("{before} → {after}"))
+        }));
+        facts
+    }
+
+    fn module_facts(&self, network: &TimedNetwork, module: usize) -> Vec<Fact> {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut open = vec![module];
+        while let Some(module) = open.pop() {
+            for child in &network.tree.modules[module].children {
+                match child {
+                    Item::Module(inner) => open.push(*inner),
+                    Item::Node(node) => {
+                        let compared = self.nodes.get(*node);
+                        let word = compared.and_then(|node| match node.presence {
+                            NodePresence::Added => Some("added"),
+                            NodePresence::Removed => Some("removed"),
+                            NodePresence::Both if !node.changes.is_empty() => Some("changed"),
+                            NodePresence::Both => None,
+                        });
+                        if let Some(word) = word {
+                            *counts.entry(word).or_default() += 1;
+                        }
+                    }
+                }
+            }
+        }
+        let texts = counts
+            .into_iter()
+            .map(|(word, count)| format!("{} {word}", humanize::count(count)));
+        let texts = texts.collect::<Vec<String>>().join(", ");
+        let fact = (!texts.is_empty()).then(|| Fact::new("Against before", texts));
+        fact.into_iter().collect()
+    }
+
+    fn block_facts(&self, network: &TimedNetwork, item: Item, block: &TimeBlock) -> Vec<Fact> {
+        let mut facts = vec![Fact::new(
+            "Time before",
+            humanize::duration_ns(block.before_ns),
+        )];
+        let own = network.own_time(item).map_or(0.0, |time| time.time_ns);
+        if (own - block.after_ns).abs() > 0.5 && !block.after.is_empty() {
+            let text = format!(
+                "{}, of {} that ran for the same nodes",
+                humanize::duration_ns(block.after_ns),
+                block.after.len()
+            );
+            facts.push(Fact::new("Time after", text));
+        }
+        let change = change_text(block.before_ns, block.after_ns);
+        facts.push(Fact::new("Difference", change));
+        if block.before.is_empty() || block.after.is_empty() {
+            return facts;
+        }
+        let verdict = match (&block.steps, &self.no_steps) {
+            (Some(steps), _) => {
+                let interval = format!(
+                    "{} to {} of the time before",
+                    humanize::percent(steps.interval.0),
+                    humanize::percent(steps.interval.1)
+                );
+                match (steps.call, steps.steps_needed) {
+                    (Call::Inconclusive, Some(needed)) => format!(
+                        "not settled: {interval}; about {} of each side would settle it",
+                        humanize::pluralised(needed, "step")
+                    ),
+                    (Call::Inconclusive, None) => format!("not settled: {interval}"),
+                    (call, _) => format!("{call}: {interval}, over the steps of both timelines"),
+                }
+            }
+            (None, Some(reason)) => format!("not known whether it is noise: {reason}"),
+            (None, None) => {
+                "not known whether it is noise: the steps of a timeline do not have it".to_owned()
+            }
+        };
+        facts.push(Fact::new("Verdict", verdict));
+        facts
+    }
+}
+
+fn change_text(before_ns: f64, after_ns: f64) -> String {
+    let change = humanize::time_change(after_ns - before_ns);
+    if before_ns > 0.0 {
+        let share = humanize::percent(after_ns / before_ns - 1.0);
+        let sign = if after_ns > before_ns { "+" } else { "" };
+        format!("{change}, {sign}{share}")
+    } else {
+        change
+    }
+}

@@ -1,0 +1,426 @@
+//! Which nodes of a network are those of another version of it: by their names and those of their weights, by their
+//! place among their neighbours, and by what was fused or split.
+//!
+//! Names alone prove little, because exporters number nodes anew. Both lists of nodes are therefore aligned as a whole;
+//! what equal weights and full names settle divides them. Each match says by what it was found, and one that has no
+//! more for it than the order of the file is called uncertain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
+
+use super::fusing;
+use crate::analysis::alignment;
+use powerband_core::domain::network::{Network, NetworkNode};
+
+/// Nodes without a match that are passed on the way to the next ones with a match.
+const PASSED: usize = 24;
+
+/// By what a node before and one after were found to be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NodesMatchedBy {
+    /// Both have the name, and neighbours that match.
+    Name,
+    /// They read the same weights.
+    Weights,
+    /// Their neighbours match, and what they compute is alike.
+    Neighbours,
+    /// One of them does what several do in the other network.
+    Fusion,
+    /// They stand at the same place of the order: uncertain.
+    Order,
+}
+
+impl NodesMatchedBy {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Weights => "weights",
+            Self::Neighbours => "neighbours",
+            Self::Fusion => "fusion",
+            Self::Order => "order alone, uncertain",
+        }
+    }
+}
+
+/// A node before and a node after that are the same, or parts of the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeMatch {
+    pub before: usize,
+    pub after: usize,
+    pub by: NodesMatchedBy,
+}
+
+/// The matches of two networks; of each node at most one, but for those of fusions.
+pub fn match_nodes(before: &Network, after: &Network) -> Vec<NodeMatch> {
+    let mut matching = Matching::new(before, after);
+    let certain = matching.certain();
+    let [first, second] = &matching.sides;
+    let score = |one: usize, two: usize| score(&first.keys[one], &second.keys[two]);
+    let lengths = (first.keys.len(), second.keys.len());
+    let pairs = alignment::align(lengths, &certain, &score);
+    for (one, two) in pairs.into_iter().chain(certain) {
+        matching.join(one, two);
+    }
+    let by_neighbours = matching.spread();
+    let shifting = matching.could_be_shifted();
+    let mut found: Vec<NodeMatch> = matching
+        .pairs()
+        .map(|(before, after)| {
+            let is_sure = by_neighbours.contains(&before) || !shifting.contains(&before);
+            let by = matching.ground(before, after, is_sure);
+            NodeMatch { before, after, by }
+        })
+        .collect();
+    found.extend(fusing::matches(&matching.sides));
+    found.sort_unstable();
+    found
+}
+
+/// What is compared of a node, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct NodeKey {
+    /// What it computes, however the operator is called.
+    family: u64,
+    /// Zero where the file has no name for it.
+    name: u64,
+    /// Whether its name ends with a number that exporters count up.
+    is_numbered: bool,
+    /// Zero where it reads none.
+    weight_names: u64,
+    weight_shapes: u64,
+    outputs: u64,
+    attributes: u64,
+}
+
+impl NodeKey {
+    fn new(node: &NetworkNode) -> Self {
+        let weights = &node.weights;
+        let names: Vec<&str> = weights.iter().map(|weight| weight.name.as_str()).collect();
+        let shapes: Vec<&str> = weights.iter().map(|weight| dims(&weight.shape)).collect();
+        let has_name = node.is_named && !node.name.is_empty();
+        Self {
+            family: hash(&(node.kind as u8, family(&node.op))),
+            name: if has_name { hash(&node.name) } else { 0 },
+            is_numbered: is_numbered(&node.name),
+            weight_names: if names.is_empty() { 0 } else { hash(&names) },
+            weight_shapes: hash(&shapes),
+            outputs: hash(&node.outputs),
+            attributes: hash(&node.attributes),
+        }
+    }
+
+    /// What nodes have in common that compute the same.
+    fn work(&self) -> (u64, u64, u64, u64) {
+        (
+            self.family,
+            self.weight_shapes,
+            self.outputs,
+            self.attributes,
+        )
+    }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The dimensions of a weight without its type, which another precision changes.
+fn dims(shape: &str) -> &str {
+    shape.rsplit(' ').next().unwrap_or(shape)
+}
+
+/// What an operator computes, without what its variants add: `QLinearConv`, `FusedConv` and `ConvInteger` are `Conv`.
+fn family(op: &str) -> &str {
+    const BEFORE: [&str; 8] = [
+        "DynamicQuantize",
+        "QLinear",
+        "Fused",
+        "Skip",
+        "Bias",
+        "Fast",
+        "Quick",
+        "Q",
+    ];
+    const AFTER: [&str; 2] = ["Integer", "NBits"];
+    let mut op = op.split_once(" (").map_or(op, |(op, _)| op);
+    let is_name = |rest: &&str| rest.starts_with(|letter: char| letter.is_ascii_uppercase());
+    for start in BEFORE {
+        op = op.strip_prefix(start).filter(is_name).unwrap_or(op);
+    }
+    for end in AFTER {
+        op = op.strip_suffix(end).unwrap_or(op);
+    }
+    match op {
+        "Gemm" => "MatMul",
+        other => other,
+    }
+}
+
+/// Whether a name ends as those do that exporters count up: `Add_3`, `12`.
+fn is_numbered(name: &str) -> bool {
+    let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    stem.len() < name.len() && (stem.is_empty() || stem.ends_with(['_', '/', ':']))
+}
+
+/// How much speaks for two nodes being one; nothing where they cannot be.
+fn score(before: &NodeKey, after: &NodeKey) -> Option<f32> {
+    let has_name = before.name != 0 && before.name == after.name;
+    if before.family != after.family && !(has_name && !before.is_numbered) {
+        return None;
+    }
+    let agrees = |is_so: bool, by: f32| if is_so { by } else { -by };
+    let name = match (has_name, before.is_numbered) {
+        (true, false) => 2.0,
+        (true, true) => 0.5,
+        (false, _) => 0.0,
+    };
+    let weights = match (before.weight_names, after.weight_names) {
+        (0, 0) => 0.0,
+        (one, two) if one == two => 3.0,
+        (0, _) | (_, 0) => -0.5,
+        _ => agrees(before.weight_shapes == after.weight_shapes, 1.0),
+    };
+    let outputs = agrees(before.outputs == after.outputs, 0.5);
+    let attributes = agrees(before.attributes == after.attributes, 0.2);
+    Some(1.0 + name + weights + outputs + attributes).filter(|score| *score > 0.0)
+}
+
+/// One of the two networks, with what is matched of it.
+pub(super) struct MatchedSide<'a> {
+    pub network: &'a Network,
+    keys: Vec<NodeKey>,
+    /// The nodes that each reads, and those that read it.
+    pub reads: Vec<Vec<usize>>,
+    pub readers: Vec<Vec<usize>>,
+    /// The node of the other network that is the same.
+    pub partner: Vec<Option<usize>>,
+}
+
+impl<'a> MatchedSide<'a> {
+    fn new(network: &'a Network) -> Self {
+        let n_nodes = network.nodes.len();
+        let mut side = Self {
+            network,
+            keys: network.nodes.iter().map(NodeKey::new).collect(),
+            reads: vec![Vec::new(); n_nodes],
+            readers: vec![Vec::new(); n_nodes],
+            partner: vec![None; n_nodes],
+        };
+        for edge in &network.edges {
+            side.reads[edge.to].push(edge.from);
+            side.readers[edge.from].push(edge.to);
+        }
+        side
+    }
+
+    /// The nearest matched nodes on one side of a node, beyond those without a match.
+    pub(super) fn nearest(&self, node: usize, next: &[Vec<usize>]) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        let mut open: Vec<usize> = next[node].clone();
+        while let Some(near) = open.pop() {
+            if !seen.insert(near) || seen.len() > PASSED {
+                continue;
+            }
+            if self.partner[near].is_some() {
+                found.insert(near);
+            } else {
+                open.extend(&next[near]);
+            }
+        }
+        found
+    }
+
+    /// The nodes with a key that no other one has.
+    fn unique<K: Ord>(&self, key: impl Fn(&NodeKey) -> Option<K>) -> BTreeMap<K, usize> {
+        let mut found: BTreeMap<K, Option<usize>> = BTreeMap::new();
+        for (node, one) in self.keys.iter().enumerate() {
+            if let Some(key) = key(one) {
+                found
+                    .entry(key)
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some(node));
+            }
+        }
+        let found = found.into_iter();
+        found.filter_map(|(key, node)| Some((key, node?))).collect()
+    }
+}
+
+/// Two networks that are matched.
+struct Matching<'a> {
+    sides: [MatchedSide<'a>; 2],
+}
+
+impl<'a> Matching<'a> {
+    fn new(before: &'a Network, after: &'a Network) -> Self {
+        Self {
+            sides: [before, after].map(MatchedSide::new),
+        }
+    }
+
+    /// Nodes with the same weights, or with a name that no exporter counts up, which only one node has on either side.
+    fn certain(&self) -> Vec<(usize, usize)> {
+        let weights =
+            |key: &NodeKey| (key.weight_names != 0).then_some((key.family, key.weight_names));
+        let names =
+            |key: &NodeKey| (key.name != 0 && !key.is_numbered).then_some((key.family, key.name));
+        let [before, after] = &self.sides;
+        let mut found: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut is_taken: BTreeSet<usize> = BTreeSet::new();
+        for key in [&weights as &dyn Fn(&NodeKey) -> Option<(u64, u64)>, &names] {
+            let theirs = after.unique(key);
+            for (key, one) in before.unique(key) {
+                let Some(two) = theirs.get(&key) else {
+                    continue;
+                };
+                let is_possible = score(&before.keys[one], &after.keys[*two]).is_some();
+                if is_possible && !found.contains_key(&one) && is_taken.insert(*two) {
+                    found.insert(one, *two);
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Makes two nodes one, unless one of them has a partner.
+    fn join(&mut self, before: usize, after: usize) -> bool {
+        let [one, two] = &mut self.sides;
+        let (one, two) = (&mut one.partner[before], &mut two.partner[after]);
+        let is_free = one.is_none() && two.is_none();
+        if is_free {
+            (*one, *two) = (Some(after), Some(before));
+        }
+        is_free
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let partners = self.sides[0].partner.iter().enumerate();
+        partners.filter_map(|(before, after)| Some((before, (*after)?)))
+    }
+
+    /// Matches neighbours of matches that compute the same, where there is one of them on either side; returns those
+    /// before.
+    fn spread(&mut self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<(usize, usize)> = self.pairs().collect();
+        while let Some((before, after)) = open.pop() {
+            for way in [
+                |side: &MatchedSide<'_>, node: usize| side.reads[node].clone(),
+                |side: &MatchedSide<'_>, node: usize| side.readers[node].clone(),
+            ] {
+                let [ours, theirs] = [(0, before), (1, after)]
+                    .map(|(side, node)| self.unmatched(side, way(&self.sides[side], node)));
+                for (work, one) in ours {
+                    let two = theirs.get(&work).copied().flatten();
+                    if let (Some(one), Some(two)) = (one, two)
+                        && self.join(one, two)
+                    {
+                        found.insert(one);
+                        open.push((one, two));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Of some nodes those without a match by what they compute; nothing where several compute the same.
+    fn unmatched(
+        &self,
+        side: usize,
+        nodes: Vec<usize>,
+    ) -> BTreeMap<(u64, u64, u64, u64), Option<usize>> {
+        let side = &self.sides[side];
+        let mut found = BTreeMap::new();
+        for node in nodes {
+            if side.partner[node].is_none() {
+                found
+                    .entry(side.keys[node].work())
+                    .and_modify(|known: &mut Option<usize>| {
+                        *known = known.filter(|known| *known == node);
+                    })
+                    .or_insert(Some(node));
+            }
+        }
+        found
+    }
+
+    /// Nodes before of which it is not known whether they or others like them have no match: where a part of a row of
+    /// alike nodes is missing, it may be any of them.
+    fn could_be_shifted(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for (side, is_first) in [(&self.sides[0], true), (&self.sides[1], false)] {
+            let partner = &side.partner;
+            let mut from = 0;
+            while from < partner.len() {
+                if partner[from].is_some() {
+                    from += 1;
+                    continue;
+                }
+                let length = partner[from..]
+                    .iter()
+                    .take_while(|one| one.is_none())
+                    .count();
+                let works = |node: usize| side.keys[node].work();
+                let earlier =
+                    (1..=from).take_while(|back| works(from - back) == works(from + length - back));
+                let mut shifted: Vec<usize> = earlier.map(|back| from - back).collect();
+                let later = (from + length..partner.len())
+                    .take_while(|node| works(*node) == works(node - length));
+                shifted.extend(later);
+                let ours = |node: usize| if is_first { Some(node) } else { partner[node] };
+                found.extend(shifted.into_iter().filter_map(ours));
+                from += length;
+            }
+        }
+        found
+    }
+
+    /// By what two nodes are one; `is_sure` says whether they could not as well be others of the same kind.
+    fn ground(&self, before: usize, after: usize, is_sure: bool) -> NodesMatchedBy {
+        let [ours, theirs] = &self.sides;
+        let (one, two) = (&ours.keys[before], &theirs.keys[after]);
+        let has_name = one.name != 0 && one.name == two.name;
+        if one.weight_names != 0 && one.weight_names == two.weight_names {
+            return if has_name {
+                NodesMatchedBy::Name
+            } else {
+                NodesMatchedBy::Weights
+            };
+        }
+        let is_supported = self.has_matched_neighbours(before, after);
+        if has_name && (is_supported || !one.is_numbered) {
+            NodesMatchedBy::Name
+        } else if is_supported && is_sure {
+            NodesMatchedBy::Neighbours
+        } else {
+            NodesMatchedBy::Order
+        }
+    }
+
+    /// Whether the nearest matched nodes before or behind both are each other's, and none of them contradicts it.
+    fn has_matched_neighbours(&self, before: usize, after: usize) -> bool {
+        let [ours, theirs] = &self.sides;
+        let ways = [
+            (&ours.reads, &theirs.reads),
+            (&ours.readers, &theirs.readers),
+        ];
+        let agree = ways.map(|(our, their)| {
+            let near = ours.nearest(before, our);
+            let expected: BTreeSet<usize> = near
+                .into_iter()
+                .filter_map(|node| ours.partner[node])
+                .collect();
+            let near = theirs.nearest(after, their);
+            let is_end = expected.is_empty() && near.is_empty();
+            (is_end, expected.intersection(&near).next().is_some())
+        });
+        match agree {
+            [(true, _), (_, agrees)] | [(_, agrees), (true, _)] => agrees,
+            [(_, read), (_, are_read)] => read && are_read,
+        }
+    }
+}
