@@ -149,7 +149,7 @@ fn chart(
     material.options.limit_ns = args.limit;
     material.setup = setup(args, session)?;
     material.profile = profile_place(args)?;
-    material.profile_before = place_from_one("--profile-before", args.profile_before)?;
+    material.profile_before = place_from_one("--against-profile", args.against_profile)?;
     let networks = match figure.name {
         "network" => Some(Networks::read(context, args, &material)?),
         _ => None,
@@ -194,8 +194,8 @@ fn check_options(args: &ExportArgs, figure: &FigureKind, kind: FileKind) -> anyh
             takes(FigureChoice::Profile),
         ),
         (
-            "--profile-before",
-            args.profile_before.is_some(),
+            "--against-profile",
+            args.against_profile.is_some(),
             matches!(figure.name, "changes" | "network"),
         ),
         (

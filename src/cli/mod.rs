@@ -375,8 +375,17 @@ mod tests {
     }
 
     /// Options of `bench` that *Plan* has as controls which are not typed in.
-    const CONTROLS: [&str; 9] = [
-        "preset", "journey", "energy", "accuracy", "profile", "ladder", "arrivals", "on", "at_once",
+    const CONTROLS: [&str; 10] = [
+        "preset",
+        "journey",
+        "energy",
+        "accuracy",
+        "profile",
+        "profile_starts",
+        "ladder",
+        "arrivals",
+        "on",
+        "at_once",
     ];
 
     /// Options that the window has elsewhere, or where a command alone has a use for them.

@@ -16,11 +16,13 @@ use powerband_core::domain::model::{ModelSummary, Port};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::category::Rules;
+use powerband_findings::analysis::network::compared::NetworkSide;
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
 use powerband_findings::chart::figure::Drawing;
-use powerband_findings::chart::network::{NetworkColouring, NetworkFigure};
+use powerband_findings::chart::network::NetworkFigure;
+use powerband_findings::chart::network_colours::NetworkColouring;
 use powerband_findings::export::figure_file::{self, FileKind};
-use powerband_findings::export::style::{Preset, Style, Theme};
+use powerband_findings::export::style::{Preset, Style};
 use powerband_onnx::batch_axis::BatchAxes;
 use powerband_onnx::rewrite::recipe::{Recipe, parse_ranges};
 use powerband_onnx::source::ModelFile;
@@ -72,7 +74,7 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
         ));
     }
     if let Some(target) = &args.picture {
-        draw(context, &model, &sizes, args.theme, target)?;
+        draw(context, args, &model, &sizes, target)?;
     }
     if args.json {
         output::document(&json!({
@@ -101,9 +103,9 @@ pub(super) fn run(context: &Context, args: &ModelArgs) -> anyhow::Result<ExitCod
 /// Draws the graph of a model, with the modules open that fit on a page.
 fn draw(
     context: &Context,
+    args: &ModelArgs,
     model: &ModelFile,
     sizes: &InputSizes,
-    theme: Theme,
     target: &Path,
 ) -> anyhow::Result<()> {
     let kind = FileKind::from_path(target).map_err(anyhow::Error::msg)?;
@@ -118,11 +120,23 @@ fn draw(
     for note in &graph.notes {
         output::note(note);
     }
-    let timed = TimedNetwork::new(&graph, NodeTimes::default()).map_err(anyhow::Error::msg)?;
-    let picture =
-        NetworkFigure::that_fits(Arc::new(timed), NetworkColouring::Category, &rules, false);
+    let (timed, colouring) = if let Some(before) = &args.against {
+        let before = source::open(before, &context.paths.cache)?;
+        let before = network::at_point(&before.proto, &before.name, Point::of_batch(1), sizes);
+        let [before, after] = [&before, &graph].map(NetworkSide::without_times);
+        let timed = TimedNetwork::compared(before, after);
+        (timed, NetworkColouring::Change)
+    } else {
+        let timed = TimedNetwork::new(&graph, NodeTimes::default());
+        (timed, NetworkColouring::Category)
+    };
+    let timed = Arc::new(timed.map_err(anyhow::Error::msg)?);
+    let picture = NetworkFigure::that_fits(timed, colouring, &rules, false);
+    if args.against.is_some() {
+        output::note(&picture.sentence());
+    }
     let drawing = Drawing::Network(Box::new(picture));
-    let style = Style::new(Preset::Screen, theme);
+    let style = Style::new(Preset::Screen, args.theme);
     let about = model.path.display().to_string();
     let bytes = figure_file::bytes(&drawing, &about, &style, PIXELS, kind);
     let bytes = bytes.map_err(anyhow::Error::msg)?;

@@ -31,6 +31,7 @@ mod kernels;
 mod layers;
 mod models;
 mod networks;
+mod networks_compared;
 mod networks_drawn;
 mod nvml;
 mod one_number;

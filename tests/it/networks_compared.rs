@@ -2,15 +2,27 @@
 //! matched with the networks that they were made of.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
+use super::support::Home;
 use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode, NodeKind};
 use powerband_core::domain::point::Point;
-use powerband_findings::analysis::network::matching::{NodesMatchedBy, match_nodes};
+use powerband_core::domain::profile::{Profile, ProfiledStart};
+use powerband_findings::analysis::network::matched_side::NodesMatchedBy;
+use powerband_findings::analysis::network::matching::match_nodes;
 use powerband_onnx::{network, zoo};
+use powerband_store::session_file;
 
 /// Networks of every kind: with named nodes and without, branched and in a row, with many alike layers.
-const NETWORKS: [&str; 6] = ["resnet50", "densenet121", "mobilenet_v2", "bert-base", "gpt2", "unet"];
+const NETWORKS: [&str; 6] = [
+    "resnet50",
+    "densenet121",
+    "mobilenet_v2",
+    "bert-base",
+    "gpt2",
+    "unet",
+];
 
 fn graph(name: &str) -> Network {
     let model = zoo::outline(zoo::find(name).expect("a network"));
@@ -22,7 +34,10 @@ struct Chances(u64);
 
 impl Chances {
     fn next(&mut self, of: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % of
     }
 
@@ -44,14 +59,18 @@ impl Changed {
     fn new(network: &Network) -> Self {
         Self {
             nodes: network.nodes.iter().cloned().map(Some).collect(),
-            stands_for: (0..network.nodes.len()).map(|node| BTreeSet::from([node])).collect(),
+            stands_for: (0..network.nodes.len())
+                .map(|node| BTreeSet::from([node]))
+                .collect(),
             edges: network.edges.clone(),
             order: (0..network.nodes.len()).collect(),
         }
     }
 
     fn op(&self, node: usize) -> &str {
-        self.nodes[node].as_ref().map_or("", |node| node.op.as_str())
+        self.nodes[node]
+            .as_ref()
+            .map_or("", |node| node.op.as_str())
     }
 
     fn readers(&self, node: usize) -> Vec<usize> {
@@ -148,10 +167,18 @@ impl Changed {
 
     /// The network, and for each of its nodes those before that it stands for.
     fn finished(self) -> (Network, Vec<BTreeSet<usize>>) {
-        let kept = self.order.iter().filter(|node| self.nodes[**node].is_some());
-        let place_of: BTreeMap<usize, usize> =
-            kept.enumerate().map(|(place, node)| (*node, place)).collect();
-        let mut ordered: Vec<(usize, usize)> = place_of.iter().map(|(node, place)| (*place, *node)).collect();
+        let kept = self
+            .order
+            .iter()
+            .filter(|node| self.nodes[**node].is_some());
+        let place_of: BTreeMap<usize, usize> = kept
+            .enumerate()
+            .map(|(place, node)| (*node, place))
+            .collect();
+        let mut ordered: Vec<(usize, usize)> = place_of
+            .iter()
+            .map(|(node, place)| (*place, *node))
+            .collect();
         ordered.sort_unstable();
         let nodes = ordered.iter().filter_map(|(_, node)| {
             let mut node = self.nodes[*node].clone()?;
@@ -170,14 +197,20 @@ impl Changed {
             edges: edges.collect(),
             ..Network::default()
         };
-        let stands_for = ordered.iter().map(|(_, node)| self.stands_for[*node].clone());
+        let stands_for = ordered
+            .iter()
+            .map(|(_, node)| self.stands_for[*node].clone());
         (network, stands_for.collect())
     }
 }
 
 /// Makes another version: fuses a third of the products and convolutions with an activation behind them, splits some
 /// `Gemm`, drops and inserts one node of fifty.
-fn changed(network: &Network, seed: u64, renaming: Option<(bool, bool)>) -> (Network, Vec<BTreeSet<usize>>) {
+fn changed(
+    network: &Network,
+    seed: u64,
+    renaming: Option<(bool, bool)>,
+) -> (Network, Vec<BTreeSet<usize>>) {
     let mut chances = Chances(seed);
     let mut changed = Changed::new(network);
     if let Some((has_names, has_weights)) = renaming {
@@ -190,7 +223,10 @@ fn changed(network: &Network, seed: u64, renaming: Option<(bool, bool)>) -> (Net
         let readers = changed.readers(node);
         let follower = readers.first().copied().filter(|_| readers.len() == 1);
         let follower = follower.map(|reader| changed.op(reader).to_owned());
-        let is_pair = matches!(follower.as_deref(), Some("Relu" | "Gelu" | "Clip" | "BatchNormalization"));
+        let is_pair = matches!(
+            follower.as_deref(),
+            Some("Relu" | "Gelu" | "Clip" | "BatchNormalization")
+        );
         match changed.op(node) {
             "Conv" | "MatMul" | "Gemm" if is_pair && chances.is_hit(33) => {
                 let op = format!("Fused{}", changed.op(node));
@@ -239,7 +275,8 @@ fn nodes_are_found_again_in_versions_that_are_made_of_them() {
                 .collect();
             let found = match_nodes(&before, &after);
             let sure = found.iter().filter(|pair| pair.by != NodesMatchedBy::Order);
-            let sure: BTreeSet<(usize, usize)> = sure.map(|pair| (pair.before, pair.after)).collect();
+            let sure: BTreeSet<(usize, usize)> =
+                sure.map(|pair| (pair.before, pair.after)).collect();
             let wrong: Vec<String> = sure
                 .difference(&expected)
                 .map(|(one, two)| {
@@ -249,11 +286,98 @@ fn nodes_are_found_again_in_versions_that_are_made_of_them() {
                 .collect();
             let n_right = sure.intersection(&expected).count();
             let share = n_right as f64 / expected.len() as f64;
-            println!("{name} {renaming:?}: {n_right} of {} right, {} wrong, {} uncertain", expected.len(), wrong.len(), found.len() - sure.len());
             if !wrong.is_empty() || share < 0.98 {
                 faults.push(format!("{name} {renaming:?}: {share}, wrong {wrong:?}"));
             }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+const EXAMPLE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/sessions/resnet50-what-limits-it.ron"
+);
+
+/// The example with its first profile a second time, in which one node takes twice as long in each of four starts.
+pub(crate) fn with_a_slower_version(home: &Home) -> PathBuf {
+    let mut session = session_file::read(Path::new(EXAMPLE))
+        .expect("the example")
+        .session;
+    let starts = |profile: &Profile| {
+        let starts = (0..4_u64).map(|start| {
+            let mut one = profile.as_start();
+            for (_, total_ns) in &mut one.totals {
+                *total_ns += *total_ns / 1_000 * start;
+            }
+            one
+        });
+        starts.collect::<Vec<ProfiledStart>>()
+    };
+    let mut slower = session.profiles[0].clone();
+    slower.name = "slower".to_owned();
+    let node = slower.totals.iter_mut().find(|total| total.kind.is_work());
+    node.expect("a node").total_ns *= 2;
+    slower.starts = starts(&slower);
+    session.profiles[0].starts = starts(&session.profiles[0]);
+    session.profiles.insert(1, slower);
+    let path = home.path("two.ron");
+    session_file::write(&path, &session).expect("a session");
+    path
+}
+
+#[test]
+fn differences_of_two_profiles_are_written_with_verdicts() {
+    let home = Home::new();
+    let session = with_a_slower_version(&home);
+    let session = session.to_str().expect("a path");
+    let written = |name: &str, options: &[&str]| {
+        let to = home.path(name);
+        let to_text = to.to_str().expect("a path");
+        let export = ["export", session, "--chart", "network", "--profile", "2"];
+        let run = home.run(&[&export[..], options, &["--to", to_text]].concat());
+        assert_eq!(run.status, Some(0), "{run:?}");
+        std::fs::read_to_string(&to).expect("a file")
+    };
+    let drawn = written("change.svg", &["--against-profile", "1"]);
+    assert!(drawn.contains("slower · +"), "{drawn}");
+    let table = written("change.csv", &["--against-profile", "1"]);
+    let slower: Vec<&str> = table
+        .lines()
+        .filter(|line| line.ends_with(",slower"))
+        .collect();
+    assert_eq!(slower.len(), 1, "{slower:?}");
+    assert!(table.lines().filter(|line| line.ends_with(",same")).count() > 20);
+    let alone = written("alone.csv", &[]);
+    assert!(!alone.contains("verdict"));
+    let refused = home.run(&[
+        "export",
+        session,
+        "--chart",
+        "latency",
+        "--against-profile",
+        "1",
+        "--to",
+        "x.svg",
+    ]);
+    assert_eq!(refused.status, Some(2), "{refused:?}");
+}
+
+#[test]
+fn two_versions_of_a_file_are_drawn_as_one() {
+    let home = Home::new();
+    let to = home.path("change.svg");
+    let to_text = to.to_str().expect("a path");
+    let run = home.run(&[
+        "model",
+        "resnet34",
+        "--against",
+        "resnet18",
+        "--picture",
+        to_text,
+    ]);
+    assert_eq!(run.status, Some(0), "{run:?}");
+    let drawn = std::fs::read_to_string(&to).expect("a picture");
+    assert!(drawn.contains("added · ") && drawn.contains("as before · "));
+    assert!(run.err.contains("added"), "{run:?}");
 }

@@ -131,6 +131,7 @@ pub fn plan(request: RunRequest, setups: Vec<Setup>, inputs: &[Port], rate_hz: f
         keeping: request.keeping,
         judging: request.judging,
         profiling: request.profiling,
+        profile_starts: request.profile_starts,
         experiments,
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct BenchArgs {
     pub model: Option<String>,
     /// Add rounds to a session that was measured here, as many as probably settle its comparisons or as
     /// --rounds says, and save it in the same file.
-    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "timeout", "force", "on", "arrivals", "blocks"])]
+    #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["model", "ladder", "journey", "setups", "batch", "sweeps", "dims", "preset", "shapes", "inputs", "batch_axis", "out", "name", "seed", "rate", "one_at_a_time", "energy", "accuracy", "samples", "profile", "profile_starts", "timeout", "force", "on", "arrivals", "blocks"])]
     pub more: Option<PathBuf>,
     /// With --more: try the cases again, too, that crashed, failed or ran out of memory.
     #[arg(long, value_name = "WHICH", value_enum, requires = "more", conflicts_with_all = ["model", "ladder", "again"])]
@@ -93,6 +93,10 @@ pub(crate) struct BenchArgs {
     /// profiler, or rocprofv3, rocprof or nsys around the worker [default: engine].
     #[arg(long, value_name = "PROFILER", num_args = 0..=1, require_equals = true, default_missing_value = "engine")]
     pub profile: Option<Profiler>,
+    /// Profile each case in so many starts, in turns, so that differences of its nodes between two profiles have
+    /// verdicts [default: 1].
+    #[arg(long, value_name = "N", requires = "profile", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub profile_starts: Option<u32>,
     /// Play back the device readings of another session, in place of this machine's.
     #[arg(long, value_name = "SESSION.ron")]
     pub replay: Option<PathBuf>,
@@ -143,6 +147,7 @@ impl BenchArgs {
             seed: self.seed,
             energy: self.energy,
             profiling: self.profile.or(request.profiling),
+            profile_starts: self.profile_starts.or(request.profile_starts),
             name: self.name.clone().or(request.name),
             ..request
         }

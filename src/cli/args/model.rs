@@ -17,6 +17,9 @@ pub(crate) struct ModelArgs {
     /// Draw the graph in modules: FILE.svg, .png or .pdf.
     #[arg(long, value_name = "FILE", conflicts_with = "export_from")]
     pub picture: Option<PathBuf>,
+    /// Draw what is different from another version of it: a built-in network or an ONNX file.
+    #[arg(long, value_name = "MODEL", requires = "picture")]
+    pub against: Option<String>,
     /// Colours of the picture: light or dark.
     #[arg(
         long,

@@ -54,10 +54,10 @@ pub(crate) struct ExportArgs {
     /// Which profile of the session, by its number from 1 [default: 1].
     #[arg(long, value_name = "N", requires = "has_profile")]
     pub profile: Option<usize>,
-    /// Which profile is compared with it, by its number from 1: of the session that --against names, else of this one
-    /// [default: 1].
+    /// The profile before, for changes and network, by its number from 1: of the session that --against names, else of
+    /// this one [default: 1].
     #[arg(long, value_name = "N", requires = "chart")]
-    pub profile_before: Option<usize>,
+    pub against_profile: Option<usize>,
     /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all].
     #[arg(long, value_name = "FROM..TO", value_parser = between)]
     pub between: Option<(f64, f64)>,

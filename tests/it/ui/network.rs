@@ -5,19 +5,21 @@ use std::sync::Arc;
 
 use powerband_app::App;
 use powerband_app::action::{Action, Kernels, Network, Sessions, Shell, Why};
-use powerband_app::kernels::SelectedRow;
+use powerband_app::kernels::{ProfileRef, SelectedRow};
 use powerband_app::network::Direction;
 use powerband_app::screen::Screen;
 use powerband_app::why::WhySubject;
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::network::modules::{Item, ModuleKind};
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
-use powerband_findings::chart::network::NetworkColouring;
+use powerband_findings::analysis::verdict::Call;
+use powerband_findings::chart::network_colours::NetworkColouring;
 use powerband_onnx::network;
 use powerband_store::session_file;
 
 use super::Desk;
 use super::pictures::{Album, THEMES};
+use crate::networks_compared::with_a_slower_version;
 use crate::support::Home;
 
 const EXAMPLE: &str = concat!(
@@ -182,6 +184,52 @@ fn a_network_whose_file_is_gone_says_so() {
     desk.act(Action::Sessions(Sessions::CloseAll));
     desk.steps(3);
     desk.see("No network yet");
+}
+
+#[test]
+fn two_profiles_are_compared_in_the_picture() {
+    let home = Home::new();
+    let path = with_a_slower_version(&home);
+    let mut desk = Desk::with(home, vec![path]);
+    desk.until("the session is open", |app| app.shared.sessions.len() == 1);
+    desk.act(Action::Go(Screen::Network));
+    drawn(&mut desk);
+    let looking = desk.app().profile.why.looking.expect("a subject");
+    desk.act(Action::Why(Why::Look(WhySubject {
+        profile: Some(1),
+        ..looking
+    })));
+    let before = ProfileRef {
+        session: looking.session,
+        profile: 0,
+    };
+    desk.act(Action::Kernels(Kernels::Before(Some(before))));
+    drawn(&mut desk);
+    let colouring = |desk: &Desk| {
+        let picture = desk.app().profile.network.picture.result.as_ref();
+        picture.expect("a picture").colours.colouring
+    };
+    assert_eq!(colouring(&desk), NetworkColouring::Difference);
+    desk.see("slower · +");
+    let network = desk
+        .app()
+        .profile
+        .network
+        .network()
+        .cloned()
+        .expect("a network");
+    let comparison = network.comparison.as_ref().expect("a comparison");
+    let slower = comparison.block_of.iter().find(|(_, block)| {
+        let starts = comparison.blocks[**block].starts;
+        starts.is_some_and(|starts| starts.call == Call::Slower)
+    });
+    let (item, _) = slower.expect("a slower node");
+    desk.act(Action::Network(Network::Select(Some(*item))));
+    drawn(&mut desk);
+    desk.see("Verdict");
+    desk.click("End the comparison");
+    drawn(&mut desk);
+    assert_eq!(colouring(&desk), NetworkColouring::Time);
 }
 
 /// The guide's pictures: by time with the slowest node selected, and by limit.

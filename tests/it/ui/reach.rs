@@ -140,7 +140,7 @@ ways! {
     Action::Plan(PlanEdit::Text(PlanField::Rate, _)) => Field("Rate"),
     Action::Plan(PlanEdit::Energy(_) | PlanEdit::MachinesAtOnce(_)) => Palette,
     Action::Plan(PlanEdit::Accuracy(_)) => Palette,
-    Action::Plan(PlanEdit::Profile(_)) => Palette,
+    Action::Plan(PlanEdit::Profile(_) | PlanEdit::ProfileStarts(_)) => Palette,
     Action::Plan(PlanEdit::Text(PlanField::Samples, _)) => Field("Samples"),
     Action::Plan(PlanEdit::Text(PlanField::Shapes, _)) => Field("Shapes"),
     Action::Plan(PlanEdit::Text(PlanField::BatchAxis, _)) => Field("Batch axis"),

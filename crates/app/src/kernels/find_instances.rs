@@ -112,7 +112,7 @@ impl ProfileDoor {
         shared
             .jobs
             .spawn_or_for("read-trace", broken, move |outlet| {
-                let read = read_trace(&path, &*backend);
+                let read = read(&path, &*backend);
                 outlet.send_to(move |door: &mut Self, shared| {
                     door.trace_of_kernels(pick, read, shared);
                 });
@@ -206,7 +206,7 @@ impl ProfileDoor {
 }
 
 /// Reads the timeline of a profile.
-pub(crate) fn read_trace(path: &Path, backend: &dyn Backend) -> Result<Arc<Trace>, String> {
+fn read(path: &Path, backend: &dyn Backend) -> Result<Arc<Trace>, String> {
     let missing = || "the timeline's file is missing".to_owned();
     let sets = backend.file_sets(&[path.to_owned()]);
     let set = sets.first().ok_or_else(missing)?;

@@ -16,7 +16,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use commands::timeline_of_profile;
-pub(crate) use find_instances::read_trace;
 use instances::InstancesState;
 pub use selected::SelectedRow;
 pub(crate) use work::add_up;

@@ -1,7 +1,7 @@
 //! Actions on the picture of a network.
 
 use powerband_findings::analysis::network::modules::Item;
-use powerband_findings::chart::network::NetworkColouring;
+use powerband_findings::chart::network_colours::NetworkColouring;
 
 /// Actions on the picture of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]

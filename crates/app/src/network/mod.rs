@@ -20,7 +20,8 @@ use powerband_findings::analysis::network::facts::Neighbours;
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::layout::network::NetworkView;
 use powerband_findings::chart::layout::network::fit::{MOST_ITEMS, view_that_fits};
-use powerband_findings::chart::network::{NetworkColouring, NetworkFigure};
+use powerband_findings::chart::network::NetworkFigure;
+use powerband_findings::chart::network_colours::NetworkColouring;
 
 /// What a network is of: a subject with its session, and the profile that it is compared with.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use crate::action::{Action, Network, Shell};
 use crate::palette_entries::entry::{Offered, seen_on};
 use crate::screen::Screen;
 use powerband_core::base::humanize;
-use powerband_findings::chart::network::NetworkColouring;
+use powerband_findings::chart::network_colours::NetworkColouring;
 
 /// Nodes that can be selected from the palette, from the one with most time on.
 const NODES: usize = 24;

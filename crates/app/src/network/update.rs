@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Direction, NetworkSubject, PictureKey, work};
 use crate::action::{Action, Curves, Kernels, Network};
 use crate::doors::ProfileDoor;
-use crate::kernels::{ProfileRef, SelectedRow, trace_path};
+use crate::kernels::SelectedRow;
 use crate::parts::part::Layer;
 use crate::screen::Screen;
 use crate::sessions::series;
@@ -176,11 +176,6 @@ impl ProfileDoor {
             let open = shared.sessions.get(before.session)?;
             Some((before, open.snapshot()))
         });
-        let timeline = |pick: Option<ProfileRef>| {
-            let pick = pick.ok_or("it has no profile")?;
-            trace_path(&shared.sessions, pick)
-        };
-        let timelines = [before.as_ref().map(|(before, _)| *before), own].map(timeline);
         let key = NetworkSubject {
             subject,
             session: open.snapshot(),
@@ -188,9 +183,7 @@ impl ProfileDoor {
         };
         if shared.shows(Screen::Network) && self.network.found.needs(&key) {
             let paths = shared.place.paths.clone();
-            let backend = Arc::clone(&shared.backend);
-            let work =
-                move |key: &NetworkSubject| Some(work::find(key, &timelines, &paths, &*backend));
+            let work = move |key: &NetworkSubject| Some(work::find(key, &paths));
             shared.derive(
                 self,
                 "network",

@@ -1,30 +1,22 @@
 //! Reads the graph of a network and joins it with times, on a background thread.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{NetworkResult, NetworkSubject, PictureKey};
-use crate::backend::Backend;
-use crate::kernels::read_trace;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::network::compared::NetworkSide;
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
-use powerband_findings::analysis::step_difference::StepTimes;
+use powerband_findings::analysis::start_difference::StartTimes;
 use powerband_findings::chart::layout::network::NetworkLayout;
-use powerband_findings::chart::network::{NetworkColours, NetworkFigure};
+use powerband_findings::chart::network::{NetworkFigure, coloured};
 use powerband_onnx::network;
 use powerband_store::{roofs_file, settings};
 
 /// The network of a profile with its times, against another one where one is chosen; of a session without a profile,
-/// that of its first case. The timelines are those before and after.
-pub(super) fn find(
-    key: &NetworkSubject,
-    timelines: &[Result<PathBuf, &'static str>; 2],
-    paths: &Paths,
-    backend: &dyn Backend,
-) -> NetworkResult {
+/// that of its first case.
+pub(super) fn find(key: &NetworkSubject, paths: &Paths) -> NetworkResult {
     let session = &key.session.0;
     let Some(profile) = key.subject.profile else {
         let case = session.cases.first().ok_or("the session has no case")?;
@@ -41,23 +33,19 @@ pub(super) fn find(
     let before = &before.0;
     let graph_before = network::of_profile(before, pick.profile, &paths.cache)?;
     let roofs = roofs_file::for_session(before, paths);
-    let steps = |session: &Session, profile: usize, path: &Result<PathBuf, &'static str>| {
-        let profile = session
-            .profiles
-            .get(profile)
-            .ok_or("there is no such profile")?;
-        let path = path.as_ref().map_err(|reason| (*reason).to_owned())?;
-        StepTimes::of_profile(profile, Ok(&*read_trace(path, backend)?))
+    let starts = |session: &Session, profile: usize| {
+        let profile = session.profiles.get(profile);
+        StartTimes::of_profile(profile.ok_or("there is no such profile")?)
     };
     let before = NetworkSide {
         network: &graph_before,
         times: NodeTimes::of_profile(before, pick.profile, &roofs),
-        steps: steps(before, pick.profile, &timelines[0]),
+        starts: starts(before, pick.profile),
     };
     let after = NetworkSide {
         network: &graph,
         times,
-        steps: steps(session, profile, &timelines[1]),
+        starts: starts(session, profile),
     };
     Ok(Arc::new(TimedNetwork::compared(before, after)?))
 }
@@ -71,7 +59,7 @@ pub(super) fn draw(key: &PictureKey, paths: &Paths) -> NetworkFigure {
     NetworkFigure {
         title: network.title.clone(),
         layout: Arc::new(NetworkLayout::new(&network, &key.view)),
-        colours: Arc::new(NetworkColours::new(&network, key.colouring, &rules)),
+        colours: Arc::new(coloured(&network, key.colouring, &rules)),
         network,
         selected: None,
     }

@@ -55,6 +55,8 @@ pub enum PlanEdit {
     Accuracy(bool),
     /// The profiler of each case, after all measurements.
     Profile(Option<Profiler>),
+    /// In how many starts each case is profiled.
+    ProfileStarts(u32),
     /// The plan of the large button on *Home*, to change.
     First,
     /// Everything anew.

@@ -88,6 +88,9 @@ pub struct Draft {
     pub inputs: Option<u64>,
     /// The profiler of each case after all measurements; `None` for no profile.
     pub profile: Option<Profiler>,
+    /// Starts in which each case is profiled; nothing for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile_starts: Option<u32>,
     /// Shapes for inputs that the model leaves open, one `name=1x3x224x224` a line.
     pub shapes: String,
     /// Which dimensions are the batch, with commas between; empty for those that are called so, or the
@@ -111,6 +114,8 @@ impl Default for Draft {
 
 /// Batch sizes of a plan that shows what a larger one brings.
 const LARGER_BATCHES: u32 = 4;
+/// Choices of how many starts are profiled.
+pub const PROFILE_STARTS: [u32; 4] = [1, 3, 5, 10];
 /// What is wrong with a plan that names no model.
 const NO_MODEL: &str = "choose a built-in network or an ONNX file";
 
@@ -209,6 +214,7 @@ impl Draft {
                 .and_then(|judging| judging.samples.clone())
                 .unwrap_or_default(),
             profile: request.profiling,
+            profile_starts: request.profile_starts,
             shapes: sizes(PlanField::Shapes, "\n"),
             batch_axis: sizes(PlanField::BatchAxis, ", "),
             fills: sizes(PlanField::Fills, "\n"),
@@ -293,6 +299,7 @@ impl Draft {
             energy: self.energy,
             judging: self.judging(),
             profiling: self.profile,
+            profile_starts: self.profile_starts.filter(|_| self.profile.is_some()),
             name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
             rules: self.rules.clone(),
             ..RunRequest::new(self.model.trim())

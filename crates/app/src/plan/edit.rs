@@ -57,6 +57,9 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         }
         PlanEdit::Accuracy(accuracy) => draft.accuracy = accuracy,
         PlanEdit::Profile(profile) => draft.profile = profile,
+        PlanEdit::ProfileStarts(starts) => {
+            draft.profile_starts = Some(starts).filter(|starts| *starts > 1);
+        }
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),

@@ -39,7 +39,7 @@ pub use action::PlanEdit;
 pub use check::CheckSubject;
 use check::Checking;
 pub use completion::Completion;
-pub use draft::{ArrivalMode, Draft, DraftSetup, PlanError};
+pub use draft::{ArrivalMode, Draft, DraftSetup, PROFILE_STARTS, PlanError};
 use edit::{Typing, apply, typing};
 pub use fields::PlanField;
 pub use form::{Alternative, Control};

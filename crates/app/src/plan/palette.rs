@@ -4,8 +4,8 @@ use crate::App;
 use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::plan::{
-    self, Alternative, ArrivalMode, Control, MatrixEdit, PlanEdit, PlanField, Planner, fields,
-    saved, slips,
+    self, Alternative, ArrivalMode, Control, MatrixEdit, PROFILE_STARTS, PlanEdit, PlanField,
+    Planner, fields, saved, slips,
 };
 use crate::screen::Screen;
 use powerband_core::base::humanize;
@@ -277,6 +277,14 @@ fn care(app: &App) -> Vec<Offered> {
                 |profiler| format!("profile by {}", profiler.name()),
             );
             offered.push(planned(&by, PlanEdit::Profile(choice)));
+        }
+    }
+    let starts = PROFILE_STARTS.into_iter();
+    for choice in starts.filter(|_| draft.profile.is_some()) {
+        if choice != draft.profile_starts.unwrap_or(1) {
+            let starts = humanize::pluralised(choice.into(), "start");
+            let title = format!("profile in {starts}");
+            offered.push(planned(&title, PlanEdit::ProfileStarts(choice)));
         }
     }
     let planned_now = app.bench.planned(&app.shared);

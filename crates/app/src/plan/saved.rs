@@ -126,7 +126,7 @@ mod tests {
         setups: [(spec: "ort:cpu,threads=2", label: "two", colour: Some(3))],
         batches: "1, 3", sweeps: "sequence=128", dims: "n=batch", journey: true,
         preset: Publish, rounds: "7", requests: AtRandom, rate: "12.5", energy: true,
-        accuracy: true, samples: "pictures", inputs: Some(512), profile: Some(Engine),
+        accuracy: true, samples: "pictures", inputs: Some(512), profile: Some(Engine), profile_starts: Some(5),
         shapes: "ids=Nx128", batch_axis: "ids=0", fills: "ids=ones",
         rules: None, keeping: OneAtATime, seed: Some(11),
     )"#;

@@ -354,6 +354,9 @@ pub struct Plan {
     /// Whether each case is run once more, watched, after everything was measured.
     #[serde(default)]
     pub profiling: Option<Profiler>,
+    /// Starts in which each case is profiled, in turns; nothing for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_starts: Option<u32>,
     /// The experiments that the setups are, where the plan asks why a case takes its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiments: Option<Experiments>,

@@ -199,9 +199,32 @@ pub struct Profile {
     /// common.
     #[serde(default)]
     pub began_ns: Option<u64>,
+    /// What each name took in each start, where several were profiled in turns; its totals are those of the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<ProfiledStart>,
+}
+
+/// What was profiled in one start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfiledStart {
+    /// Runs that it covers.
+    pub runs: u64,
+    /// Names of work with their times in all runs, in nanoseconds.
+    pub totals: Vec<(String, u64)>,
 }
 
 impl Profile {
+    /// What each name of work took, as one start of several.
+    pub fn as_start(&self) -> ProfiledStart {
+        let work = self.totals.iter().filter(|total| total.kind.is_work());
+        ProfiledStart {
+            runs: self.runs.unwrap_or(1),
+            totals: work
+                .map(|total| (total.name.clone(), total.total_ns))
+                .collect(),
+        }
+    }
+
     /// Names of one kind.
     pub fn of_kind(&self, kind: SliceKind) -> impl Iterator<Item = &Total> {
         self.totals.iter().filter(move |total| total.kind == kind)

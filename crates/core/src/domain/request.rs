@@ -75,6 +75,8 @@ pub struct RunRequest {
     pub judging: Option<AccuracyCheck>,
     /// Whether each case is run once more, watched.
     pub profiling: Option<Profiler>,
+    /// Starts in which each case is profiled, in turns; nothing for one.
+    pub profile_starts: Option<u32>,
     /// Who says that programs and libraries of the setups may run.
     pub programs: ProgramTrust,
     /// The experiments that the setups are.
@@ -119,6 +121,7 @@ impl RunRequest {
             keeping: plan.keeping,
             judging: plan.judging.clone(),
             profiling: plan.profiling,
+            profile_starts: plan.profile_starts,
             experiments: plan.experiments.clone(),
             ..Self::new(&plan.model)
         }

@@ -159,30 +159,6 @@ impl Instances {
     }
 }
 
-/// How many steps or runs a trace marks, and what each name takes in each of them, in nanoseconds.
-pub(super) fn sums_by_step(
-    trace: &Trace,
-    scope: Scope,
-) -> Option<(usize, BTreeMap<u32, Vec<f64>>)> {
-    let steps = MarkedSteps::from_trace(trace)?;
-    let slices: Vec<Slice> = trace
-        .slices()
-        .filter(|slice| scope.includes(slice.kind))
-        .collect();
-    let launches = launches(trace, &slices);
-    let mut sums: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for slice in &slices {
-        let step = steps.step_of(trace, slice, &launches);
-        let own = sums
-            .entry(slice.name)
-            .or_insert_with(|| vec![0.0; steps.count]);
-        if let Some(sum) = step.and_then(|step| own.get_mut(step)) {
-            *sum += slice.duration_ns as f64;
-        }
-    }
-    Some((steps.count, sums))
-}
-
 /// The instance of a kernel that starts at a time, counted from the first slice in nanoseconds: its index.
 pub fn instance_at(trace: &Trace, name: &str, start_ns: u64) -> Option<usize> {
     let number = trace.names.find(name)?;

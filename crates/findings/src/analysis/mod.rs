@@ -71,7 +71,7 @@ pub mod scaling;
 mod side;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated_verdicts;
-pub mod step_difference;
+pub mod start_difference;
 mod step_times;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

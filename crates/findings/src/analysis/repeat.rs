@@ -148,6 +148,9 @@ fn add_extras(command: &mut RepeatCommand, plan: &Plan) {
         Some(Profiler::Engine) => command.add(["--profile"]),
         Some(profiler) => command.add([format!("--profile={}", profiler.name()).as_str()]),
     }
+    if let Some(starts) = plan.profile_starts {
+        command.add(["--profile-starts", starts.to_string().as_str()]);
+    }
 }
 
 /// A word as a shell takes it.

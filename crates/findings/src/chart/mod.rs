@@ -21,6 +21,7 @@ pub mod mark;
 pub mod memory;
 pub mod network;
 mod network_changes;
+pub mod network_colours;
 pub mod palette;
 pub mod ratios;
 pub mod roofline;

@@ -8,6 +8,7 @@ use super::colours::Fill;
 use super::layout::network::NetworkLayout;
 use super::layout::network::fit::{MOST_ITEMS, view_that_fits};
 use super::network_changes;
+use super::network_colours::{NetworkColouring, NetworkColours, NetworkLegendLine, NodeColour};
 use super::roofline::bound_colour;
 use crate::analysis::category::Rules;
 use crate::analysis::limits::node::NodeLimit;
@@ -16,143 +17,28 @@ use crate::analysis::network::{NodeFate, TimedNetwork};
 use powerband_core::base::humanize;
 use powerband_core::domain::network::NodeKind;
 
-/// What the nodes of a network are coloured by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum NetworkColouring {
-    /// The share of the time.
-    #[default]
-    Time,
-    /// What limits each.
-    Limit,
-    /// The time above the floor, as a share of all time.
-    Left,
-    /// The provider or device that ran it.
-    Place,
-    /// The kind of operator.
-    Category,
-    /// The numbers that it computes with.
-    Precision,
-    /// Bytes of the constants that it reads, as a share of all.
-    Weights,
-    /// How much more or less time than before, with the verdict.
-    Difference,
-    /// What is not as before.
-    Change,
-}
-
-impl NetworkColouring {
-    pub const ALL: [Self; 9] = [
-        Self::Time,
-        Self::Limit,
-        Self::Left,
-        Self::Place,
-        Self::Category,
-        Self::Precision,
-        Self::Weights,
-        Self::Difference,
-        Self::Change,
-    ];
-
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Time => "Time",
-            Self::Limit => "Limit",
-            Self::Left => "Time above the floor",
-            Self::Place => "Provider",
-            Self::Category => "Category",
-            Self::Precision => "Precision",
-            Self::Weights => "Weights",
-            Self::Difference => "Difference",
-            Self::Change => "What changed",
-        }
-    }
-
-    /// Whether it says something of a network.
-    pub fn is_for(self, network: &TimedNetwork) -> bool {
-        match self {
-            Self::Category | Self::Weights => true,
-            Self::Change => network.comparison.is_some(),
-            Self::Difference => network.comparison.is_some() && !network.times.is_empty(),
-            _ => !network.times.is_empty(),
-        }
-    }
-}
-
-/// The colour of a node or module.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NodeColour {
-    /// Nothing is to be shown of it.
-    Plain,
-    /// What is to be shown is not known.
-    Unknown,
-    /// A share of the colour scale, from 0 to 1.
-    Scale(f64),
-    /// What it is, by hue.
-    Fill(Fill),
-    /// It takes less time than before.
-    Better,
-    /// It takes more time than before.
-    Worse,
-}
-
-/// A line of the legend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NetworkLegendLine {
-    pub colour: NodeColour,
-    pub text: String,
-}
-
-/// The colours of a network's nodes and modules, with their legend.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NetworkColours {
-    pub colouring: NetworkColouring,
-    nodes: Vec<NodeColour>,
-    modules: Vec<NodeColour>,
-    pub legend: Vec<NetworkLegendLine>,
-}
-
-impl NetworkColours {
-    pub fn new(network: &TimedNetwork, colouring: NetworkColouring, rules: &Rules) -> Self {
-        let others = [colouring, NetworkColouring::Time];
-        let colouring = others.into_iter().find(|one| one.is_for(network));
-        let colouring = colouring.unwrap_or(NetworkColouring::Category);
-        if let Some(comparison) = &network.comparison
-            && matches!(
-                colouring,
-                NetworkColouring::Difference | NetworkColouring::Change
-            )
-        {
-            return network_changes::colours(network, comparison, colouring);
-        }
-        match colouring {
-            NetworkColouring::Time | NetworkColouring::Left | NetworkColouring::Weights => {
-                by_share(network, colouring)
-            }
-            _ => by_kind(network, colouring, rules),
-        }
-    }
-
-    /// Colours of nodes and modules that are computed elsewhere.
-    pub(super) fn from_parts(
-        colouring: NetworkColouring,
-        nodes: Vec<NodeColour>,
-        modules: Vec<NodeColour>,
-        legend: Vec<NetworkLegendLine>,
-    ) -> Self {
-        Self {
+/// The colours of a network; by time where it has nothing of what is asked for.
+pub fn coloured(
+    network: &TimedNetwork,
+    colouring: NetworkColouring,
+    rules: &Rules,
+) -> NetworkColours {
+    let others = [colouring, NetworkColouring::Time];
+    let colouring = others.into_iter().find(|one| one.is_for(network));
+    let colouring = colouring.unwrap_or(NetworkColouring::Category);
+    if let Some(comparison) = &network.comparison
+        && matches!(
             colouring,
-            nodes,
-            modules,
-            legend,
-        }
+            NetworkColouring::Difference | NetworkColouring::Change
+        )
+    {
+        return network_changes::colours(network, comparison, colouring);
     }
-
-    pub fn colour(&self, item: Item) -> NodeColour {
-        let found = match item {
-            Item::Node(node) => self.nodes.get(node),
-            Item::Module(module) => self.modules.get(module),
-        };
-        found.copied().unwrap_or(NodeColour::Plain)
+    match colouring {
+        NetworkColouring::Time | NetworkColouring::Left | NetworkColouring::Weights => {
+            by_share(network, colouring)
+        }
+        _ => by_kind(network, colouring, rules),
     }
 }
 
@@ -175,7 +61,7 @@ impl NetworkFigure {
         is_engine: bool,
     ) -> Self {
         let view = view_that_fits(&network, is_engine, MOST_ITEMS);
-        let colours = NetworkColours::new(&network, colouring, rules);
+        let colours = coloured(&network, colouring, rules);
         Self {
             title: network.title.clone(),
             layout: Arc::new(NetworkLayout::new(&network, &view)),
@@ -201,17 +87,22 @@ impl NetworkFigure {
             )
         };
         let sentence = format!("{} has {nodes}: {times}", network.title);
-        match &network.comparison {
-            Some(comparison) if !network.times.is_empty() => {
-                let before_ns = comparison.before.total_ns();
-                let change = humanize::time_change(network.total_ns() - before_ns);
-                format!(
-                    "{sentence}, {change} against {}.",
-                    comparison.before.times_of
-                )
-            }
-            _ => format!("{sentence}."),
+        let Some(comparison) = &network.comparison else {
+            return format!("{sentence}.");
+        };
+        let changed = match comparison.changed_nodes(network, 0) {
+            none if none.is_empty() => "no node is another one".to_owned(),
+            changed => format!("nodes: {changed}"),
+        };
+        let before = &comparison.before;
+        if network.times.is_empty() {
+            return format!("{sentence}; against {} {changed}.", before.title);
         }
+        let change = humanize::time_change(network.total_ns() - before.total_ns());
+        format!(
+            "{sentence}, {change} against {}; {changed}.",
+            before.times_of
+        )
     }
 
     pub fn is_empty(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::colours::Fill;
-use super::network::{NetworkColouring, NetworkColours, NetworkLegendLine, NodeColour};
+use super::network_colours::{NetworkColouring, NetworkColours, NetworkLegendLine, NodeColour};
 use crate::analysis::network::TimedNetwork;
 use crate::analysis::network::compared::{NetworkComparison, NodeChange, NodePresence, TimeBlock};
 use crate::analysis::network::modules::Item;
@@ -67,7 +67,7 @@ fn kind_of_block(block: &TimeBlock) -> ChangeKind {
     if block.after.is_empty() {
         return ChangeKind::Removed;
     }
-    match block.steps.map(|steps| steps.call) {
+    match block.starts.map(|starts| starts.call) {
         Some(Call::Slower) => ChangeKind::Slower,
         Some(Call::Faster) => ChangeKind::Faster,
         Some(Call::Same) => ChangeKind::Same,
@@ -187,11 +187,10 @@ pub(super) fn colours(
             text: format!("{} · {amount}", kind.title()),
         }
     });
-    let legend = legend.collect();
-    NetworkColours::from_parts(
+    NetworkColours {
         colouring,
-        nodes.collect(),
-        modules.iter().map(colour).collect(),
-        legend,
-    )
+        nodes: nodes.collect(),
+        modules: modules.iter().map(colour).collect(),
+        legend: legend.collect(),
+    }
 }

@@ -368,14 +368,14 @@ fn of_network(picture: &NetworkFigure) -> CsvTable {
         ];
         row.extend(comparison.into_iter().flat_map(|comparison| {
             let block = comparison.block(item);
-            let steps = block.and_then(|block| block.steps);
+            let starts = block.and_then(|block| block.starts);
             let (names, by) = comparison.names_before(item);
             [
                 CsvCell::text(names),
                 CsvCell::text(by),
                 number(block.map(|block| block.before_ns)),
                 number(block.map(TimeBlock::difference_ns)),
-                CsvCell::text(steps.map_or("", |steps| steps.call.name())),
+                CsvCell::text(starts.map_or("", |starts| starts.call.name())),
             ]
         }));
         row

@@ -62,6 +62,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         notes,
         trace_file: None,
         began_ns: None,
+        starts: Vec::new(),
     }
 }
 

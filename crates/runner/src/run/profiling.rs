@@ -18,6 +18,13 @@ use powerband_store::trace_file;
 use powerband_worker::protocol::WatchOrder;
 use powerband_worker::supervisor::WorkerError;
 
+/// What happens to the timeline of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimelineUse {
+    Kept,
+    None,
+}
+
 impl ActiveRun<'_, '_> {
     /// Profiles every case that was measured and is not profiled yet; of experiments, the case that is asked
     /// about.
@@ -48,31 +55,63 @@ impl ActiveRun<'_, '_> {
         }
         // The others would only be in the way.
         self.end_workers();
+        let n_starts = self.request.beginning.plan.profile_starts.unwrap_or(1);
+        if n_starts > 1 {
+            return self.profile_in_turns(&wanted, n_starts);
+        }
         for case in wanted {
-            if self.control.is_cancelled() {
-                return;
-            }
-            let activity = Activity::Profiling { case };
-            self.tell(RunEvent::Turned { activity });
-            match self.profile_case(case) {
-                Ok(profile) => self.tell(RunEvent::Profiled {
-                    profile: Box::new(profile),
-                }),
-                Err(reason) => {
-                    let label = self.session.setup_label(case.setup);
-                    let text = format!("{label}, {}, could not be profiled: {reason}.", case.point);
-                    self.tell(RunEvent::Warned { text });
-                }
+            if let Some(profile) = self.try_to_profile(case, TimelineUse::Kept) {
+                self.tell(RunEvent::Profiled { profile });
             }
         }
     }
 
-    fn profile_case(&mut self, case: CaseKey) -> Result<Profile, String> {
+    /// Profiles each case in so many starts; a case that cannot be profiled is left out of later turns.
+    fn profile_in_turns(&mut self, wanted: &[CaseKey], n_starts: u32) {
+        let mut profiles: Vec<(CaseKey, Box<Profile>)> = Vec::new();
+        for case in wanted {
+            let profile = self.try_to_profile(*case, TimelineUse::Kept);
+            profiles.extend(profile.map(|profile| (*case, profile)));
+        }
+        for (_, profile) in &mut profiles {
+            profile.starts = vec![profile.as_start()];
+        }
+        for _ in 1..n_starts {
+            for (case, profile) in &mut profiles {
+                let again = self.try_to_profile(*case, TimelineUse::None);
+                profile.starts.extend(again.map(|again| again.as_start()));
+            }
+        }
+        for (_, profile) in profiles {
+            self.tell(RunEvent::Profiled { profile });
+        }
+    }
+
+    /// Profiles a case, or says why it could not be; nothing once the run is cancelled.
+    fn try_to_profile(&mut self, case: CaseKey, timeline: TimelineUse) -> Option<Box<Profile>> {
+        if self.control.is_cancelled() {
+            return None;
+        }
+        let activity = Activity::Profiling { case };
+        self.tell(RunEvent::Turned { activity });
+        match self.profile_case(case, timeline) {
+            Ok(profile) => Some(Box::new(profile)),
+            Err(reason) => {
+                let label = self.session.setup_label(case.setup);
+                let text = format!("{label}, {}, could not be profiled: {reason}.", case.point);
+                self.tell(RunEvent::Warned { text });
+                None
+            }
+        }
+    }
+
+    fn profile_case(&mut self, case: CaseKey, timeline: TimelineUse) -> Result<Profile, String> {
         self.check_model(case.setup)
             .map_err(|error| error.to_string())?;
         let order = self.watch_order(case)?;
         let (program, stop) = (self.request.program.clone(), self.stop.clone());
         let traces = self.request.traces.as_ref();
+        let traces = traces.filter(|_| timeline == TimelineUse::Kept);
         let kept = traces.map(|folder| folder.join(trace_name(case)));
         let there = self.agent_there(case.setup)?;
         let (watched, has_trace) = if let Some((agent, _)) = &there {

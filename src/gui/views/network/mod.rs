@@ -17,7 +17,8 @@ use powerband_app::shell::layout;
 use powerband_app::why;
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::layout::network::shapes;
-use powerband_findings::chart::network::{NetworkColouring, NetworkFigure};
+use powerband_findings::chart::network::NetworkFigure;
+use powerband_findings::chart::network_colours::NetworkColouring;
 
 /// The least height of the picture.
 const LEAST_HEIGHT: f32 = 220.0;
@@ -37,11 +38,11 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     });
     ui.add_space(space::MEDIUM);
     ui.horizontal_wrapped(|ui| {
-        let room = (ui.available_width() * 0.3).clamp(120.0, 320.0);
+        let room = (ui.available_width() * 0.2).clamp(120.0, 260.0);
         super::why::subject_choice(ui, app, looking, room, actions);
         if let Some(after) = looking.profile_ref() {
             let mut changes = Vec::new();
-            choices::before_choice(ui, app, after, room.min(200.0), &mut changes);
+            choices::before_choice(ui, app, after, room.min(150.0), &mut changes);
             actions.extend(changes.into_iter().map(Action::Kernels));
         }
         modes(ui, &app.profile.network, actions);
@@ -134,7 +135,7 @@ fn colouring(ui: &mut Ui, state: &NetworkState, actions: &mut Vec<Action>) {
             }
         }
     };
-    let response = field::within(ui, 140.0, |ui| combo.show_ui(ui, choices));
+    let response = field::within(ui, 120.0, |ui| combo.show_ui(ui, choices));
     let response = response.response.accessible_name("Colours by");
     response.on_hover_text("What nodes are coloured by");
 }

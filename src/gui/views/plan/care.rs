@@ -5,7 +5,7 @@ use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 use super::{fault, typed};
 use crate::gui::widgets::{label, segmented};
 use powerband_app::App;
-use powerband_app::plan::{ArrivalMode, Draft, PlanEdit, PlanError, PlanField};
+use powerband_app::plan::{ArrivalMode, Draft, PROFILE_STARTS, PlanEdit, PlanError, PlanField};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::{AccuracyCheck, PresetName, Profiler, WorkerLifetime};
 
@@ -189,11 +189,32 @@ fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
         shown.response.accessible_name("Profiler");
     });
     if chosen.is_some() {
+        profile_starts(ui, app, edits);
         label::quiet(
             ui,
             "Profiles a few more runs of each case after all measurements. Profiled runs are never among the measurements.",
         );
     }
+}
+
+/// In how many starts each case is profiled.
+fn profile_starts(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
+    let chosen = app.bench.planner.draft.profile_starts.unwrap_or(1);
+    named(ui, "Starts", |ui| {
+        let combo = ComboBox::from_id_salt("profile-starts").selected_text(chosen.to_string());
+        let shown = combo.show_ui(ui, |ui| {
+            for choice in PROFILE_STARTS {
+                let response = ui.selectable_label(chosen == choice, choice.to_string());
+                if response.clicked() {
+                    edits.push(PlanEdit::ProfileStarts(choice));
+                }
+            }
+        });
+        let response = shown.response.accessible_name("Profiled starts");
+        response.on_hover_text(
+            "Several starts take turns, so that differences of nodes between two profiles have verdicts",
+        );
+    });
 }
 
 fn title(profiler: Option<Profiler>) -> String {

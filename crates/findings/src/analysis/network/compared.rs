@@ -1,17 +1,18 @@
 //! Two versions of a network side by side: which nodes are added, removed or changed, and which take more or less time.
 //!
 //! What ran for matched nodes is one block of times, however each engine fused it, so that every time of either side is
-//! in one block and the differences add up to that of the totals. A block has a verdict where both timelines mark
-//! their steps.
+//! in one block and the differences add up to that of the totals. A block has a verdict where both sides were profiled
+//! in several starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::matching::{NodeMatch, NodesMatchedBy, match_nodes};
+use super::matched_side::{NodeMatch, NodesMatchedBy};
+use super::matching::match_nodes;
 use super::merged::{MergedNetwork, Origin};
 use super::modules::Item;
 use super::{NodeFate, NodeTimes, TimedNetwork, TimedNode};
-use crate::analysis::step_difference::{StepDifference, StepTimes};
+use crate::analysis::start_difference::{StartDifference, StartTimes};
 use powerband_core::domain::network::{Network, NetworkNode};
 
 /// In which of the two versions a node is.
@@ -72,8 +73,8 @@ pub struct TimeBlock {
     pub after: Vec<usize>,
     pub before_ns: f64,
     pub after_ns: f64,
-    /// How they differ over the steps, where that is known.
-    pub steps: Option<StepDifference>,
+    /// How they differ over several starts, where these were profiled.
+    pub starts: Option<StartDifference>,
 }
 
 impl TimeBlock {
@@ -92,7 +93,7 @@ pub struct NetworkComparison {
     /// The block of each item that has one: a node, or a group that ran as one. Each block is of one item.
     pub block_of: BTreeMap<Item, usize>,
     /// Why no difference has a verdict.
-    pub no_steps: Option<String>,
+    pub one_start: Option<String>,
 }
 
 /// One side of a comparison.
@@ -100,8 +101,18 @@ pub struct NetworkComparison {
 pub struct NetworkSide<'a> {
     pub network: &'a Network,
     pub times: NodeTimes,
-    /// What each name took in each step of its timeline, or why that is not known.
-    pub steps: Result<StepTimes, String>,
+    /// What each name took in each profiled start, or why that is not known.
+    pub starts: Result<StartTimes, String>,
+}
+
+impl<'a> NetworkSide<'a> {
+    pub fn without_times(network: &'a Network) -> Self {
+        Self {
+            network,
+            times: NodeTimes::default(),
+            starts: Err("it was not profiled".to_owned()),
+        }
+    }
 }
 
 impl NetworkComparison {
@@ -135,8 +146,8 @@ impl NetworkComparison {
         self.blocks.get(*self.block_of.get(&item)?)
     }
 
-    /// Gives each block how it differs over the steps of both timelines.
-    fn judge(&mut self, new: &TimedNetwork, steps: &[StepTimes; 2]) {
+    /// Gives each block how it differs over the starts of both sides.
+    fn judge(&mut self, new: &TimedNetwork, starts: &[StartTimes; 2]) {
         let n_compared = self.blocks.len();
         for block in &mut self.blocks {
             let names = |network: &TimedNetwork, times: &[usize]| {
@@ -144,11 +155,11 @@ impl NetworkComparison {
                 times.collect::<Vec<String>>()
             };
             let sides = [
-                steps[0].sums(&names(&self.before, &block.before)),
-                steps[1].sums(&names(new, &block.after)),
+                starts[0].sums(&names(&self.before, &block.before)),
+                starts[1].sums(&names(new, &block.after)),
             ];
             if let [Some(before), Some(after)] = &sides {
-                block.steps = StepDifference::new(before, after, n_compared);
+                block.starts = StartDifference::new(before, after, n_compared);
             }
         }
     }
@@ -172,12 +183,12 @@ impl TimedNetwork {
             nodes: compared_nodes(&old, &new, &merged, &matches),
             blocks,
             block_of,
-            no_steps: None,
+            one_start: None,
             before: Arc::new(old),
         };
-        match (before.steps, after.steps) {
+        match (before.starts, after.starts) {
             (Ok(before), Ok(after)) => comparison.judge(&new, &[before, after]),
-            (Err(reason), _) | (_, Err(reason)) => comparison.no_steps = Some(reason),
+            (Err(reason), _) | (_, Err(reason)) => comparison.one_start = Some(reason),
         }
         new.comparison = Some(Arc::new(comparison));
         Ok(new)

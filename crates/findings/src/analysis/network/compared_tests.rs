@@ -4,15 +4,16 @@ use super::compared::{NetworkSide, NodePresence};
 use super::modules::Item;
 use super::tests::{chain, fused, took};
 use super::*;
-use crate::analysis::step_difference::StepTimes;
+use crate::analysis::start_difference::StartTimes;
 use crate::analysis::verdict::Call;
+use powerband_core::domain::profile::{Profile, ProfiledStart};
 
-/// A side without steps.
+/// A side that was profiled in one start.
 fn side<'a>(network: &'a Network, times: NodeTimes) -> NetworkSide<'a> {
     NetworkSide {
         network,
         times,
-        steps: Err("nothing marks steps here".to_owned()),
+        starts: Err("one start".to_owned()),
     }
 }
 
@@ -101,11 +102,7 @@ fn what_ran_as_one_is_compared_with_its_parts() {
     };
     assert_eq!(value("Matched by"), Some("name"));
     assert_eq!(value("Difference"), Some("−10.0 ns, −12.5 %"));
-    assert!(
-        value("Verdict")
-            .unwrap()
-            .contains("nothing marks steps here")
-    );
+    assert!(value("Verdict").unwrap().contains("one start"));
 }
 
 #[test]
@@ -132,21 +129,28 @@ fn added_and_removed_nodes_are_in_the_picture() {
 }
 
 #[test]
-fn a_difference_has_a_verdict_where_both_timelines_mark_steps() {
+fn a_difference_has_a_verdict_where_both_sides_were_profiled_in_several_starts() {
     let (before, after) = versions();
-    let names = ["conv", "relu", "fc"];
-    let steps = |conv_ns: u64| {
-        let steps = (0..8).map(|step| {
-            let noise = step % 3;
-            [conv_ns + noise, 50 + noise, 90 + noise]
+    let profile = |conv_ns: u64| {
+        let starts = (0..8).map(|start| {
+            let noise = start % 3;
+            let totals = [("conv", conv_ns), ("relu", 50), ("fc", 90)];
+            let totals = totals.map(|(name, time_ns)| (name.to_owned(), 10 * (time_ns + noise)));
+            ProfiledStart {
+                runs: 10,
+                totals: totals.to_vec(),
+            }
         });
-        StepTimes::from_steps(&names, &steps.collect::<Vec<[u64; 3]>>())
+        Profile {
+            starts: starts.collect(),
+            ..Profile::default()
+        }
     };
     let nodes = |conv_ns: u64| vec![took("conv", conv_ns), took("relu", 51), took("fc", 91)];
     let sides = [(&before, 1000), (&after, 1100)].map(|(network, conv_ns)| NetworkSide {
         network,
         times: times("a profile", nodes(conv_ns), None),
-        steps: Ok(steps(conv_ns)),
+        starts: StartTimes::of_profile(&profile(conv_ns)),
     });
     let [one, two] = sides;
     let found = TimedNetwork::compared(one, two).unwrap();
@@ -157,10 +161,16 @@ fn a_difference_has_a_verdict_where_both_timelines_mark_steps() {
             .iter()
             .position(|node| node.node.op == op)
             .unwrap();
-        let steps = comparison.block(Item::Node(node)).unwrap().steps;
-        steps.map(|steps| steps.call)
+        let starts = comparison.block(Item::Node(node)).unwrap().starts;
+        starts.map(|starts| starts.call)
     };
     assert_eq!(call("Conv"), Some(Call::Slower));
     assert_ne!(call("Relu"), Some(Call::Slower));
     assert_ne!(call("Relu"), Some(Call::Faster));
+}
+
+#[test]
+fn profiles_of_one_start_have_no_verdict() {
+    let reason = StartTimes::of_profile(&Profile::default()).unwrap_err();
+    assert!(reason.contains("in one start"), "{reason}");
 }

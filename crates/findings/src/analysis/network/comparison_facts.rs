@@ -81,6 +81,13 @@ impl NetworkComparison {
     }
 
     fn module_facts(&self, network: &TimedNetwork, module: usize) -> Vec<Fact> {
+        let changed = self.changed_nodes(network, module);
+        let fact = (!changed.is_empty()).then(|| Fact::new("Against before", changed));
+        fact.into_iter().collect()
+    }
+
+    /// How many nodes of a module are added, changed and removed; empty where none is.
+    pub fn changed_nodes(&self, network: &TimedNetwork, module: usize) -> String {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         let mut open = vec![module];
         while let Some(module) = open.pop() {
@@ -105,9 +112,7 @@ impl NetworkComparison {
         let texts = counts
             .into_iter()
             .map(|(word, count)| format!("{} {word}", humanize::count(count)));
-        let texts = texts.collect::<Vec<String>>().join(", ");
-        let fact = (!texts.is_empty()).then(|| Fact::new("Against before", texts));
-        fact.into_iter().collect()
+        texts.collect::<Vec<String>>().join(", ")
     }
 
     fn block_facts(&self, network: &TimedNetwork, item: Item, block: &TimeBlock) -> Vec<Fact> {
@@ -129,26 +134,24 @@ impl NetworkComparison {
         if block.before.is_empty() || block.after.is_empty() {
             return facts;
         }
-        let verdict = match (&block.steps, &self.no_steps) {
-            (Some(steps), _) => {
+        let verdict = match (&block.starts, &self.one_start) {
+            (Some(starts), _) => {
                 let interval = format!(
                     "{} to {} of the time before",
-                    humanize::percent(steps.interval.0),
-                    humanize::percent(steps.interval.1)
+                    humanize::percent(starts.interval.0),
+                    humanize::percent(starts.interval.1)
                 );
-                match (steps.call, steps.steps_needed) {
+                match (starts.call, starts.starts_needed) {
                     (Call::Inconclusive, Some(needed)) => format!(
                         "not settled: {interval}; about {} of each side would settle it",
-                        humanize::pluralised(needed, "step")
+                        humanize::pluralised(needed, "start")
                     ),
                     (Call::Inconclusive, None) => format!("not settled: {interval}"),
-                    (call, _) => format!("{call}: {interval}, over the steps of both timelines"),
+                    (call, _) => format!("{call}: {interval}"),
                 }
             }
             (None, Some(reason)) => format!("not known whether it is noise: {reason}"),
-            (None, None) => {
-                "not known whether it is noise: the steps of a timeline do not have it".to_owned()
-            }
+            (None, None) => "not known whether it is noise: not every start has it".to_owned(),
         };
         facts.push(Fact::new("Verdict", verdict));
         facts

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::matching::{MatchedSide, NodeMatch, NodesMatchedBy};
+use super::matched_side::{MatchedSide, NodeMatch, NodesMatchedBy};
 use powerband_core::domain::network::NodeKind;
 
 /// Operators that change numbers and no values: they are added and removed by themselves.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::matching::NodeMatch;
+use super::matched_side::NodeMatch;
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode};
 
 /// Two versions of a network as one graph.

@@ -10,6 +10,7 @@ mod compared_tests;
 mod comparison_facts;
 pub mod facts;
 mod fusing;
+pub mod matched_side;
 pub mod matching;
 mod merged;
 pub mod modules;

@@ -20,7 +20,6 @@ use crate::analysis::case_rows::{self, CaseRow};
 use crate::analysis::category::Rules;
 use crate::analysis::dimensions;
 use crate::analysis::earlier_sessions::EarlierSessions;
-use crate::analysis::step_difference::StepTimes;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::TimeRange;
 use powerband_core::domain::network::Network;
@@ -181,8 +180,8 @@ pub struct FigureInputs<'a> {
     pub profile_before: usize,
     /// The graph of the network of that profile.
     pub network: Option<&'a Network>,
-    /// That of the profile before, where the two are compared, with the steps of both timelines.
-    pub network_before: Option<(&'a Network, [Result<StepTimes, String>; 2])>,
+    /// That of the profile before, where the two are compared.
+    pub network_before: Option<&'a Network>,
     /// The loaded timeline of that profile.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
     /// The drawn range of the timeline; nothing for all of it.

@@ -8,7 +8,9 @@ use crate::analysis::category::Rules;
 use crate::analysis::limits;
 use crate::analysis::network::compared::NetworkSide;
 use crate::analysis::network::{NodeTimes, TimedNetwork};
-use crate::chart::network::{NetworkColouring, NetworkFigure};
+use crate::analysis::start_difference::StartTimes;
+use crate::chart::network::NetworkFigure;
+use crate::chart::network_colours::NetworkColouring;
 
 /// The network of a profile as the engine ran it; with another profile, what is different.
 pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
@@ -19,19 +21,22 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
         .ok_or("the graph of its network was not read")?;
     let roofs = limits::roofs_for(session, material.roofs);
     let times = NodeTimes::of_profile(session, material.profile, roofs);
-    let (timed, colouring) = if let Some((graph, steps)) = &material.network_before {
+    let (timed, colouring) = if let Some(graph) = material.network_before {
         let part = material.before.as_ref().unwrap_or(&material.after);
-        profile(part, material.profile_before)?;
-        let [before, after] = steps.clone();
+        let profiles = [
+            profile(part, material.profile_before)?,
+            profile(&material.after, material.profile)?,
+        ];
+        let [before, after] = profiles.map(StartTimes::of_profile);
         let before = NetworkSide {
             network: graph,
             times: NodeTimes::of_profile(part.session, material.profile_before, roofs),
-            steps: before,
+            starts: before,
         };
         let after = NetworkSide {
             network,
             times,
-            steps: after,
+            starts: after,
         };
         let timed = TimedNetwork::compared(before, after)?;
         (timed, NetworkColouring::Difference)

@@ -1,0 +1,157 @@
+//! What nodes and kernels take in each profiled start, and whether that differs between two profiles by more than starts
+//! differ among themselves.
+//!
+//! The steps of one start say nothing of how the next start would differ: memory lies elsewhere, another program comes
+//! and goes. A verdict therefore needs profiles of several starts, which took turns.
+
+use std::collections::BTreeMap;
+
+use super::verdict::{Call, LEAST_FLOOR};
+use powerband_core::domain::profile::Profile;
+use powerband_core::stats::student;
+
+/// How often a verdict may be wrong of all that are given together.
+const WRONG: f64 = 0.05;
+/// More starts are not suggested.
+const MOST_STARTS: f64 = 1_000.0;
+
+/// What each name takes in each profiled start, in nanoseconds per run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StartTimes {
+    n_starts: usize,
+    by_name: BTreeMap<String, Vec<f64>>,
+}
+
+impl StartTimes {
+    /// Those of a profile.
+    ///
+    /// # Errors
+    ///
+    /// Where it was taken in one start.
+    pub fn of_profile(profile: &Profile) -> Result<Self, String> {
+        let n_starts = profile.starts.len();
+        if n_starts < 2 {
+            return Err(format!(
+                "{} was profiled in one start, and the next one may differ: profile several starts of both",
+                profile.name
+            ));
+        }
+        let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for (place, start) in profile.starts.iter().enumerate() {
+            for (name, total_ns) in &start.totals {
+                let times = by_name
+                    .entry(name.clone())
+                    .or_insert_with(|| vec![0.0; n_starts]);
+                times[place] += *total_ns as f64 / start.runs.max(1) as f64;
+            }
+        }
+        Ok(Self { n_starts, by_name })
+    }
+
+    /// What some names take together in each start; nothing where one was not profiled.
+    pub(crate) fn sums(&self, names: &[String]) -> Option<Vec<f64>> {
+        let mut sums = vec![0.0; self.n_starts];
+        for name in names {
+            let own = self.by_name.get(name)?;
+            for (sum, own) in sums.iter_mut().zip(own) {
+                *sum += own;
+            }
+        }
+        (!names.is_empty()).then_some(sums)
+    }
+}
+
+/// How the times of the starts after differ from those before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StartDifference {
+    pub call: Call,
+    /// Time after over time before.
+    pub ratio: f64,
+    /// The interval of the ratio, so wide that of all that are made together, one of twenty times one is wrong.
+    pub interval: (f64, f64),
+    /// Starts of each side that would settle it, where more would.
+    pub starts_needed: Option<u64>,
+}
+
+impl StartDifference {
+    /// Compares times of starts, one of so many comparisons; nothing where a side has fewer than two starts, or one
+    /// takes no time.
+    pub fn new(before: &[f64], after: &[f64], n_compared: usize) -> Option<Self> {
+        let logarithms = |times: &[f64]| {
+            let times = times.iter().filter(|time| **time > 0.0);
+            times.map(|time| time.ln()).collect::<Vec<f64>>()
+        };
+        let sides = [logarithms(before), logarithms(after)];
+        if sides[0].len() < before.len() || sides[1].len() < after.len() {
+            return None;
+        }
+        let outside = WRONG / n_compared.max(1) as f64;
+        let (difference, half) = student::difference(&sides[0], &sides[1], outside)?;
+        let floor = LEAST_FLOOR.ln_1p();
+        let call = if difference - half > floor {
+            Call::Slower
+        } else if difference + half < -floor {
+            Call::Faster
+        } else if difference.abs() + half <= floor {
+            Call::Same
+        } else {
+            Call::Inconclusive
+        };
+        let beyond = (difference.abs() - floor).abs();
+        let n_starts = before.len().min(after.len()) as f64 * (half / beyond).powi(2);
+        let needs_more = call == Call::Inconclusive && n_starts <= MOST_STARTS;
+        Some(Self {
+            call,
+            ratio: difference.exp(),
+            interval: ((difference - half).exp(), (difference + half).exp()),
+            starts_needed: needs_more.then(|| n_starts.ceil() as u64),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use powerband_core::stats::joint;
+
+    #[test]
+    fn five_per_cent_are_found_and_nothing_else() {
+        let n_operators = 40;
+        let mut n_right = 0;
+        for trial in 0..100 {
+            // Twenty starts of each side with a noise of 2 %.
+            let seeds = trial * 100..(trial + 1) * 100;
+            let noise = seeds.flat_map(joint::normals).take(40 * n_operators);
+            let noise: Vec<f64> = noise.collect();
+            let sides = noise.chunks(20);
+            let sides: Vec<&[f64]> = sides.collect();
+            let calls = sides.chunks(2).enumerate().map(|(operator, sides)| {
+                let by = if operator == 7 { 1.05 } else { 1.0 };
+                let starts = |noise: &[f64], time_ns: f64| {
+                    let starts = noise.iter().map(|one| time_ns * (1.0 + 0.02 * one));
+                    starts.collect::<Vec<f64>>()
+                };
+                let (before, after) = (starts(sides[0], 1e5), starts(sides[1], 1e5 * by));
+                let found = StartDifference::new(&before, &after, n_operators);
+                found.expect("a difference").call
+            });
+            let coloured: Vec<usize> = calls
+                .enumerate()
+                .filter(|(_, call)| matches!(call, Call::Slower | Call::Faster))
+                .map(|(operator, _)| operator)
+                .collect();
+            n_right += u32::from(coloured == [7]);
+        }
+        assert!(n_right >= 95, "{n_right} of 100");
+    }
+
+    #[test]
+    fn more_starts_are_named_where_they_would_settle_it() {
+        let found = StartDifference::new(&[100.0, 104.0, 97.0], &[106.0, 110.0, 103.0], 1).unwrap();
+        assert_eq!(found.call, Call::Inconclusive);
+        assert!(found.starts_needed.is_some_and(|starts| starts > 3));
+        assert!(found.interval.0 < found.ratio && found.ratio < found.interval.1);
+        assert_eq!(StartDifference::new(&[1.0], &[1.0, 2.0], 1), None);
+        assert_eq!(StartDifference::new(&[0.0, 1.0], &[1.0, 2.0], 1), None);
+    }
+}
