@@ -69,15 +69,16 @@ pub fn constants(graph: &GraphProto) -> impl Iterator<Item = (&str, &TensorProto
         .initializer
         .iter()
         .map(|tensor| (tensor.name.as_str(), tensor));
-    let nodes = graph
-        .node
-        .iter()
-        .filter(|node| node.op_type == "Constant")
-        .filter_map(|node| {
-            let tensor = attribute(node, "value")?.t.as_ref()?;
-            Some((node.output.first()?.as_str(), tensor))
-        });
-    stored.chain(nodes)
+    stored.chain(constant_nodes(&graph.node))
+}
+
+/// The tensors that `Constant` nodes hold, by the names of their outputs.
+pub(crate) fn constant_nodes(nodes: &[NodeProto]) -> impl Iterator<Item = (&str, &TensorProto)> {
+    let constants = nodes.iter().filter(|node| node.op_type == "Constant");
+    constants.filter_map(|node| {
+        let tensor = attribute(node, "value")?.t.as_ref()?;
+        Some((node.output.first()?.as_str(), tensor))
+    })
 }
 
 /// The constants that `Identity` nodes hand on, by the name that they go by behind it. Exporters store equal

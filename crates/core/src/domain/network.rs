@@ -6,7 +6,7 @@
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Network {
     pub name: String,
-    /// Inputs first, then nodes in the order of the file, each after the nodes of its bodies, then outputs.
+    /// Inputs first, then nodes in the order of the file, each after the nodes inside of it, then outputs.
     pub nodes: Vec<NetworkNode>,
     /// In the order of the nodes that read them.
     pub edges: Vec<NetworkEdge>,
@@ -38,7 +38,7 @@ pub struct NetworkNode {
     pub outputs: Vec<String>,
     /// The constants that it reads.
     pub weights: Vec<NetworkWeight>,
-    /// The node whose body it belongs to, and what that body is called: `then_branch`.
+    /// The node that it is inside of, and the name of that body or function: `then_branch`.
     pub body: Option<(usize, String)>,
 }
 

@@ -296,7 +296,11 @@ impl JoinedNodes {
         }
         let mut places: HashMap<&str, usize> = HashMap::new();
         let own = network.nodes.iter().enumerate();
-        for (place, node) in own.filter(|(place, _)| !gone.contains_key(place)) {
+        let own = own.filter(|(place, _)| !gone.contains_key(place));
+        let mut own: Vec<(usize, &NetworkNode)> = own.collect();
+        // Nodes of functions and bodies may have names of nodes of the main graph, by which engines know only these.
+        own.sort_by_key(|(_, node)| node.body.is_some());
+        for (place, node) in own {
             // The names that bodies are given are those of other nodes of the main graph.
             if node.kind == NodeKind::Operator && (node.is_named || node.body.is_none()) {
                 places.entry(&node.name).or_insert(place);

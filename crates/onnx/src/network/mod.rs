@@ -1,0 +1,118 @@
+//! The graph of a file as plain data: what is drawn of it.
+//!
+//! The protobuf comes from `outline` or `source`, shapes from `infer`; `findings` adds times and lays it out. `builder`
+//! goes through the nodes, `value_texts` says what is in them.
+
+mod builder;
+mod value_texts;
+
+use std::path::Path;
+
+use crate::cost::work;
+use crate::infer;
+use crate::pb::ModelProto;
+use crate::{shapes, source, zoo};
+use builder::NetworkBuilder;
+use powerband_core::domain::case::CaseKey;
+use powerband_core::domain::input_sizes::InputSizes;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::network::Network;
+use powerband_core::domain::point::Point;
+use powerband_core::domain::session::Session;
+use powerband_core::domain::tensor::TensorSpec;
+use value_texts::KnownValues;
+
+/// The graph of the network that a profile of a session is of, with the shapes of its case.
+///
+/// # Errors
+///
+/// Where the profile is of no case, or the file that the case ran is gone or another one now.
+pub fn of_profile(session: &Session, profile: usize, cache: &Path) -> Result<Network, String> {
+    let profile = session
+        .profiles
+        .get(profile)
+        .ok_or("there is no such profile")?;
+    let case = profile.case.ok_or_else(|| {
+        format!(
+            "{} is of no case of this session, so the file of its network is not known",
+            profile.name
+        )
+    })?;
+    of_case(session, case, cache)
+}
+
+/// The graph of the network of a case.
+///
+/// # Errors
+///
+/// Where the file that it ran is gone or another one now.
+pub fn of_case(session: &Session, case: CaseKey, cache: &Path) -> Result<Network, String> {
+    let model = session.model_of(case.setup);
+    let proto = graph_of(model, cache)?;
+    let sizes = session.plan.input_sizes();
+    Ok(at_point(&proto, &model.name, case.point, &sizes))
+}
+
+/// The graph that a session's model has.
+fn graph_of(model: &ModelRef, cache: &Path) -> Result<ModelProto, String> {
+    // A file of the user's may have the name of a built-in network.
+    let built_in = zoo::find(&model.name);
+    if let Some(built_in) = built_in.filter(|one| source::is_made(one, &model.file)) {
+        return Ok(zoo::outline(built_in));
+    }
+    let again = "put it back to see its graph";
+    if !Path::new(&model.file).exists() {
+        return Err(format!(
+            "the file of {} is gone: {}; {again}",
+            model.name, model.file
+        ));
+    }
+    let file = source::open(&model.file, cache).map_err(|error| error.to_string())?;
+    if file.sha256 != model.sha256 {
+        return Err(format!(
+            "{} is another file now than the one that was measured; {again}",
+            model.file
+        ));
+    }
+    Ok(file.proto)
+}
+
+/// The graph of a file with the shapes of a point, where the sizes of its inputs can be worked out.
+pub fn at_point(model: &ModelProto, name: &str, point: Point, asked: &InputSizes) -> Network {
+    let inputs = crate::inspect::inputs(model).map_err(|error| error.to_string());
+    let specs = inputs
+        .and_then(|ports| shapes::resolve(&ports, point, asked).map_err(|error| error.to_string()));
+    match specs {
+        Ok(specs) => with_shapes(model, name, &specs),
+        Err(reason) => {
+            let mut network = with_shapes(model, name, &[]);
+            network
+                .notes
+                .push(format!("Shapes are not known: {reason}"));
+            network
+        }
+    }
+}
+
+/// The graph of a file with the shapes that follow from those of its inputs.
+pub fn with_shapes(model: &ModelProto, name: &str, inputs: &[TensorSpec]) -> Network {
+    let mut network = Network {
+        name: name.to_owned(),
+        ..Network::default()
+    };
+    let Some(graph) = &model.graph else {
+        network.notes.push("The file has no graph".to_owned());
+        return network;
+    };
+    let values = KnownValues {
+        shapes: infer::infer(model, inputs),
+        bits: work::elements(model)
+            .into_iter()
+            .map(|(name, element)| (name.to_owned(), element.bits))
+            .collect(),
+    };
+    NetworkBuilder::new(model, network, values).build(graph)
+}
+
+#[cfg(test)]
+mod tests;
