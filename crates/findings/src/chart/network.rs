@@ -1,6 +1,6 @@
 //! The picture of a network: its nodes in modules, coloured by time, limit, provider and others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::breakdown::category_fill;
@@ -293,7 +293,7 @@ fn by_kind(network: &TimedNetwork, colouring: NetworkColouring, rules: &Rules) -
         let shown = &network.tree.modules[module];
         let mut sums = BTreeMap::new();
         if let ModuleKind::Fused(Some(time)) = shown.kind {
-            let (kind, amount) = kinds.of_time(&network.times[time]);
+            let (kind, amount) = kinds.of_time(time);
             sums.insert(kind, amount);
         }
         for child in &shown.children {
@@ -349,6 +349,11 @@ fn by_kind(network: &TimedNetwork, colouring: NetworkColouring, rules: &Rules) -
     }
 }
 
+fn path_times(network: &TimedNetwork) -> BTreeSet<usize> {
+    let items = network.critical_path().items.into_iter();
+    items.flat_map(|item| network.times_of_item(item)).collect()
+}
+
 struct Kind {
     name: String,
     colour: NodeColour,
@@ -360,6 +365,8 @@ struct Kinds<'a> {
     colouring: NetworkColouring,
     rules: &'a Rules,
     has_times: bool,
+    /// Places of the times on the critical path, where it is coloured by it.
+    on_path: BTreeSet<usize>,
     known: Vec<Kind>,
 }
 
@@ -370,6 +377,10 @@ impl<'a> Kinds<'a> {
             colouring,
             rules,
             has_times: !network.times.is_empty(),
+            on_path: match colouring {
+                NetworkColouring::Path => path_times(network),
+                _ => BTreeSet::new(),
+            },
             known: Vec::new(),
         }
     }
@@ -386,7 +397,7 @@ impl<'a> Kinds<'a> {
     }
 
     fn of_node(&mut self, node: usize) -> Option<(usize, f64)> {
-        if let Some(time) = self.network.time(node) {
+        if let Some(time) = self.network.nodes[node].time {
             return Some(self.of_time(time));
         }
         let shown = &self.network.nodes[node];
@@ -398,7 +409,8 @@ impl<'a> Kinds<'a> {
         Some((self.place(category.title(), colour), 1.0))
     }
 
-    fn of_time(&mut self, time: &NodeLimit) -> (usize, f64) {
+    fn of_time(&mut self, place: usize) -> (usize, f64) {
+        let time = &self.network.times[place];
         let unknown = ("not known", NodeColour::Unknown);
         let numbers = time.work.map(|work| work.numbers.to_string());
         let (name, colour) = match self.colouring {
@@ -409,6 +421,10 @@ impl<'a> Kinds<'a> {
                 }
                 Err(_) => unknown,
             },
+            NetworkColouring::Path if self.on_path.contains(&place) => {
+                ("on the critical path", NodeColour::Fill(Fill::from_hue(0)))
+            }
+            NetworkColouring::Path => ("not on it", NodeColour::Fill(Fill::GREY)),
             NetworkColouring::Place if time.place.is_empty() => unknown,
             NetworkColouring::Place => (time.place.as_str(), NodeColour::Plain),
             NetworkColouring::Precision => match &numbers {

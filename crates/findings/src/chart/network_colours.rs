@@ -22,6 +22,8 @@ pub enum NetworkColouring {
     Precision,
     /// Bytes of the constants that it reads, as a share of all.
     Weights,
+    /// Whether it is on the critical path by time.
+    Path,
     /// How much more or less time than before, with the verdict.
     Difference,
     /// What is not as before.
@@ -29,7 +31,7 @@ pub enum NetworkColouring {
 }
 
 impl NetworkColouring {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Time,
         Self::Limit,
         Self::Left,
@@ -37,6 +39,7 @@ impl NetworkColouring {
         Self::Category,
         Self::Precision,
         Self::Weights,
+        Self::Path,
         Self::Difference,
         Self::Change,
     ];
@@ -50,6 +53,7 @@ impl NetworkColouring {
             Self::Category => "Category",
             Self::Precision => "Precision",
             Self::Weights => "Weights",
+            Self::Path => "Critical path",
             Self::Difference => "Difference",
             Self::Change => "What changed",
         }

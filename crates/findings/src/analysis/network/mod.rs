@@ -14,6 +14,7 @@ pub mod matched_side;
 pub mod matching;
 mod merged;
 pub mod modules;
+pub mod path;
 mod repeats;
 #[cfg(test)]
 mod tests;

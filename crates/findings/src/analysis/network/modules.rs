@@ -492,7 +492,7 @@ fn joined_name(outer: &str, inner: &str) -> String {
 
 /// An order of so many things in which each comes after those that lead to it, and else the first comes first. A
 /// circle is broken at its first.
-fn sorted(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
+pub(super) fn sorted(count: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut n_before = vec![0_usize; count];
     for (from, to) in edges {

@@ -31,7 +31,7 @@ pub(crate) fn chain(nodes: &[(&str, &str)]) -> Network {
     }
 }
 
-pub(crate) fn took(name: &str, time_ns: u64) -> NodeLimit {
+pub(super) fn took(name: &str, time_ns: u64) -> NodeLimit {
     let node = powerband_core::domain::examination::NodeRun {
         name: name.to_owned(),
         op: String::new(),
@@ -41,7 +41,7 @@ pub(crate) fn took(name: &str, time_ns: u64) -> NodeLimit {
     NodeLimit::without_profile(&node, 100.0)
 }
 
-fn named(name: &str) -> NamedNode {
+pub(super) fn named(name: &str) -> NamedNode {
     NamedNode {
         name: name.to_owned(),
         op: String::new(),
@@ -74,7 +74,11 @@ fn layer(number: usize) -> Vec<(String, &'static str)> {
     .to_vec()
 }
 
-fn timed(network: &Network, times: Vec<NodeLimit>, fusions: Option<Fusions>) -> TimedNetwork {
+pub(super) fn timed(
+    network: &Network,
+    times: Vec<NodeLimit>,
+    fusions: Option<Fusions>,
+) -> TimedNetwork {
     let examination = fusions.map(|fusions| Examination {
         fusions,
         ..Examination::default()
