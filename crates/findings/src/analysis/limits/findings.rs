@@ -270,6 +270,7 @@ pub fn together(limits: &Limits, group: &[usize]) -> Option<NodeLimit> {
         formula: format!("each: {}", first.formula),
         share: sum(&|node| node.share),
         time_ns,
+        call_range_ns: None,
         share_of_floor: first.share_of_floor.map(|_| floors_ns / time_ns),
         achieved_per_s: first.achieved_per_s.map(|_| achieved / time_ns),
         at_most_here: (left_ns > 0.0).then(|| time_ns / (time_ns - left_ns)),

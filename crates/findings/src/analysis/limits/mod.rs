@@ -223,6 +223,7 @@ fn node_limit(
         place: total.place.clone(),
         calls: calls.round() as u64,
         time_ns,
+        call_range_ns: total.min_ns.zip(total.max_ns),
         share: time_ns / run.summed_ns.max(f64::MIN_POSITIVE),
         work,
         floor: None,

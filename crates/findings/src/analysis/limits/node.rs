@@ -69,6 +69,9 @@ pub struct NodeLimit {
     pub calls: u64,
     /// Its time, in nanoseconds.
     pub time_ns: f64,
+    /// Its shortest and its longest call, in nanoseconds, where the profile has both.
+    #[serde(skip)]
+    pub call_range_ns: Option<(u64, u64)>,
     /// Its share of all times, from 0 to 1.
     pub share: f64,
     /// Work of the node.
@@ -113,6 +116,7 @@ impl NodeLimit {
             place: node.provider.clone(),
             calls: 1,
             time_ns,
+            call_range_ns: None,
             share: time_ns / total_ns,
             work: None,
             floor: None,

@@ -572,3 +572,17 @@ fn nodes_that_are_alike_are_one_point_of_the_roofline() {
     assert_eq!(both.held_against, Some(80.0 * GIGA));
     assert_eq!(chart.drawn_as(both.nodes[1]), Some(both.nodes[0]));
 }
+
+#[test]
+fn a_node_has_the_range_of_its_calls_where_both_ends_are_known() {
+    let mut total = node("conv", 1_000_000, 80_000, (1000, 1000));
+    (total.min_ns, total.max_ns) = (Some(90), Some(110));
+    let shortest_alone = Total {
+        name: "gemm".to_owned(),
+        max_ns: None,
+        ..total.clone()
+    };
+    let found = limits_of(vec![total, shortest_alone], 3_000_000, &[roofs(0.01)]);
+    let ranges: Vec<_> = found.nodes.iter().map(|node| node.call_range_ns).collect();
+    assert_eq!(ranges, [Some((90, 110)), None]);
+}

@@ -234,13 +234,27 @@ fn module_facts(module: &Module) -> Vec<Fact> {
     vec![Fact::new("Nodes", nodes), Fact::new("Operators", operators)]
 }
 
+/// The shortest and the longest call, which together with others may be the time of a run.
+fn call_range_text(time: &NodeLimit) -> String {
+    let range = time.call_range_ns.filter(|(least, most)| least < most);
+    range.map_or_else(String::new, |(least, most)| {
+        let calls = match time.calls {
+            0 | 1 => "calls".to_owned(),
+            calls => format!("{} calls of", humanize::count(calls)),
+        };
+        let duration = |ns: u64| humanize::duration_ns(ns as f64);
+        format!("; {calls} {} to {}", duration(least), duration(most))
+    })
+}
+
 fn time_facts(time: &NodeLimit) -> Vec<Fact> {
     let mut facts = vec![Fact::new(
         "Time",
         format!(
-            "{}, {} of the time",
+            "{}, {} of the time{}",
             humanize::duration_ns(time.time_ns),
-            humanize::percent(time.share)
+            humanize::percent(time.share),
+            call_range_text(time)
         ),
     )];
     facts.push(match &time.bound {

@@ -217,3 +217,29 @@ fn a_circle_of_a_broken_file_ends() {
     let found = timed(&network, Vec::new(), None);
     assert_eq!(found.tree.modules[0].children.len(), 3);
 }
+
+#[test]
+fn the_time_of_a_node_has_the_range_of_its_calls() {
+    let time_fact = |calls, call_range_ns| {
+        let time = NodeLimit {
+            calls,
+            call_range_ns,
+            ..took("conv", 657_000)
+        };
+        let time = NodeLimit {
+            share: 0.0362,
+            ..time
+        };
+        let found = timed(&chain(&[("conv", "Conv")]), vec![time], None);
+        let facts = found.facts(Item::Node(0)).into_iter();
+        let mut facts = facts.filter(|fact| fact.name == "Time");
+        facts.next().unwrap().value
+    };
+    let time = "657 µs, 3.62 % of the time";
+    let range = "600 µs to 802 µs";
+    let known = Some((600_000, 802_000));
+    assert_eq!(time_fact(1, known), format!("{time}; calls {range}"));
+    assert_eq!(time_fact(3, known), format!("{time}; 3 calls of {range}"));
+    assert_eq!(time_fact(1, Some((5, 5))), time);
+    assert_eq!(time_fact(1, None), time);
+}
