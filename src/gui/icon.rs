@@ -57,5 +57,6 @@ icons! {
     FLAG = "\u{e0d1}", "A note.";
     EDIT = "\u{e1f9}", "Edit.";
     TIMER = "\u{e1e0}", "Measure a time.";
+    ZOOM = "\u{e151}", "Show large.";
     FOLD = "\u{e211}", "Fold or unfold.";
 }

@@ -23,12 +23,21 @@ use powerband_findings::chart::network::NetworkFigure;
 const SCALES: (f32, f32) = (0.001, 3.0);
 /// A picture that is shown for the first time is no smaller than this.
 const READABLE: f32 = 0.8;
+/// What is selected is made no larger than this.
+const LARGE: f32 = 1.5;
 /// The most of the height and width that the small picture of all takes.
 const MAP: (f32, f32) = (110.0, 0.5);
 /// Radius of the corners of the room.
 const RADIUS: f32 = 4.0;
 /// Between the picture and the edge of its room.
 const EDGE: f32 = 12.0;
+
+/// How often what is selected had to come into view, and how often it had to fill the room.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ViewRequests {
+    pub n_shown: u32,
+    pub n_zoomed: u32,
+}
 
 /// The user's input on the picture.
 pub(crate) struct NetworkInput {
@@ -50,7 +59,7 @@ struct CanvasMemory {
     origin: Vec2,
     layout: Arc<NetworkLayout>,
     network: Arc<TimedNetwork>,
-    n_shown: u32,
+    requests: ViewRequests,
 }
 
 /// The legend of the colours, in as many lines as it needs.
@@ -68,19 +77,19 @@ pub(crate) fn legend(ui: &mut Ui, figure: &NetworkFigure) {
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &name));
 }
 
-/// Shows the picture over the width that there is. Whenever `n_shown` has changed, what is selected comes into view;
-/// it is none while a picture with what is selected is on its way.
+/// Shows the picture over the width that there is. Whenever the requests have changed, what is selected comes into view;
+/// they are none while a picture with what is selected is on its way.
 pub(crate) fn show(
     ui: &mut Ui,
     id: &str,
     figure: &NetworkFigure,
     height: f32,
-    n_shown: Option<u32>,
+    requests: Option<ViewRequests>,
 ) -> NetworkInput {
     let size = vec2(ui.available_width(), height);
     let (room, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let memory_id = ui.scope_id().with((id, "canvas"));
-    let mut seen = seen(ui, memory_id, figure, room, n_shown);
+    let mut seen = seen(ui, memory_id, figure, room, requests);
     let is_touched = move_by_hand(ui, &response, room, &mut seen);
     let window = window(&seen, room);
     let painter = ui.painter_at(room);
@@ -149,14 +158,21 @@ fn window(seen: &CanvasMemory, room: Rect) -> NetworkWindow {
 }
 
 /// What is seen: as in the last frame; where the layout changed, what is selected stays where it was.
-fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: Option<u32>) -> CanvasMemory {
+fn seen(
+    ui: &Ui,
+    id: Id,
+    figure: &NetworkFigure,
+    room: Rect,
+    requests: Option<ViewRequests>,
+) -> CanvasMemory {
     let known: Option<CanvasMemory> = ui.data(|data| data.get_temp(id));
     let known = known.filter(|known| Arc::ptr_eq(&known.network, &figure.network));
     let Some(mut seen) = known else {
-        let mut first = first_view(figure, room, n_shown.unwrap_or_default());
+        let mut first = first_view(figure, room, requests.unwrap_or_default());
         let selected = figure.selected;
         let area = selected.and_then(|item| figure.layout.area_of(&figure.network, item));
         if let Some(area) = area {
+            first.scale = first.scale.max(READABLE);
             show_area(&mut first, area, room);
         }
         return first;
@@ -174,20 +190,24 @@ fn seen(ui: &Ui, id: Id, figure: &NetworkFigure, room: Rect, n_shown: Option<u32
         }
         seen.layout = Arc::clone(&figure.layout);
     }
-    if let Some(n_shown) = n_shown.filter(|n_shown| *n_shown != seen.n_shown) {
-        if let Some(area) = figure
-            .selected
-            .and_then(|item| figure.layout.area_of(&figure.network, item))
-        {
+    if let Some(requests) = requests.filter(|requests| *requests != seen.requests) {
+        let selected = figure.selected;
+        let area = selected.and_then(|item| figure.layout.area_of(&figure.network, item));
+        if let Some(area) = area {
+            if requests.n_zoomed != seen.requests.n_zoomed {
+                seen.scale = filling_scale(area, room);
+            } else {
+                seen.scale = seen.scale.max(READABLE);
+            }
             show_area(&mut seen, area, room);
         }
-        seen.n_shown = n_shown;
+        seen.requests = requests;
     }
     seen
 }
 
 /// The whole width from the top on, as large as can be read.
-fn first_view(figure: &NetworkFigure, room: Rect, n_shown: u32) -> CanvasMemory {
+fn first_view(figure: &NetworkFigure, room: Rect, requests: ViewRequests) -> CanvasMemory {
     let layout = &figure.layout;
     let (width, height) = (layout.width.max(1.0) as f32, layout.height.max(1.0) as f32);
     let inner = room.size() - Vec2::splat(2.0 * EDGE);
@@ -199,13 +219,21 @@ fn first_view(figure: &NetworkFigure, room: Rect, n_shown: u32) -> CanvasMemory 
         origin: vec2(left, EDGE),
         layout: Arc::clone(layout),
         network: Arc::clone(&figure.network),
-        n_shown,
+        requests,
     }
 }
 
-/// Brings an area into view, in the middle, large enough to be read.
+/// The scale at which an area fills the room, but for what is small.
+fn filling_scale(area: Area, room: Rect) -> f32 {
+    let inner = room.size() - Vec2::splat(2.0 * EDGE);
+    let width = (area.right - area.left).max(1.0) as f32;
+    let height = (area.bottom - area.top).max(1.0) as f32;
+    let scale = (inner.x / width).min(inner.y / height);
+    scale.clamp(SCALES.0, LARGE)
+}
+
+/// Moves an area into the middle of the room.
 fn show_area(seen: &mut CanvasMemory, area: Area, room: Rect) {
-    seen.scale = seen.scale.max(READABLE);
     let middle = vec2(
         f64::midpoint(area.left, area.right) as f32,
         f64::midpoint(area.top, area.bottom) as f32,

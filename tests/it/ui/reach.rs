@@ -239,7 +239,7 @@ ways! {
     Action::Plan(PlanEdit::LargerBatches(_)) => Palette,
     Action::Why(Why::Look(_) | Why::Select(_)) => Palette,
     Action::Network(Network::Engine(_) | Network::Tables(_) | Network::Colouring(_) | Network::Toggle(_)) => Palette,
-    Action::Network(Network::OpenAll | Network::Fold | Network::Select(_) | Network::Slowest(_)) => Palette,
+    Action::Network(Network::OpenAll | Network::Fold | Network::Zoom | Network::Select(_) | Network::Slowest(_)) => Palette,
     Action::Network(Network::Found(_) | Network::Free(_) | Network::FreeNothing) => Palette,
     Action::Network(Network::Search(_)) => Field("Search nodes"),
     Action::OpenTrace(_) => DIALOG,

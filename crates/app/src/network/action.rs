@@ -22,6 +22,8 @@ pub enum Network {
     Select(Option<Item>),
     /// Selects the node that takes most time after the selected one, or before it.
     Slowest(Direction),
+    /// Shows what is selected as large as the room allows.
+    Zoom,
     /// What nodes are searched by.
     Search(String),
     /// Selects the next node that is found, or the one before.

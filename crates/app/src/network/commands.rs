@@ -59,6 +59,15 @@ pub(crate) const ALL: &[Command] = &[
         },
     ),
     command(
+        "network-zoom",
+        "Network: zoom to what is selected",
+        "",
+        |app| match app.profile.network.selected {
+            Some(_) => drawn(app).map(|()| Action::Network(Network::Zoom)),
+            None => Err("nothing is selected"),
+        },
+    ),
+    command(
         "network-free",
         "Network: exclude what is selected from the estimate, or include it",
         "",

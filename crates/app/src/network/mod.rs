@@ -77,6 +77,8 @@ pub struct NetworkState {
     pub free: BTreeSet<Item>,
     /// How often something was selected that has to come into view.
     pub n_shown: u32,
+    /// How often what was selected had to fill the room.
+    pub n_zoomed: u32,
 }
 
 impl NetworkState {

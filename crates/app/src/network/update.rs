@@ -41,6 +41,13 @@ impl ProfileDoor {
                 let items = state.slowest();
                 self.step_through(&items, direction, shared);
             }
+            Network::Zoom => {
+                state.shows_tables = false;
+                state.n_zoomed += 1;
+                if let Some(item) = state.selected {
+                    state.uncover(item);
+                }
+            }
             Network::Search(text) => {
                 state.search = text;
                 state.search_nodes();

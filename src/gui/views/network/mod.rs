@@ -8,7 +8,8 @@ use eframe::egui::{ComboBox, Ui, vec2};
 use super::kernels::choices;
 use crate::gui::icon;
 use crate::gui::theme::space;
-use crate::gui::widgets::{button, field, label, network_canvas, segmented, tip, waiting};
+use crate::gui::widgets::network_canvas::{self, ViewRequests};
+use crate::gui::widgets::{button, field, label, segmented, tip, waiting};
 use powerband_app::App;
 use powerband_app::action::{Action, Network};
 use powerband_app::network::{Direction, NetworkState};
@@ -216,12 +217,20 @@ fn drawing(
         if slowest.clicked() && !state.slowest().is_empty() {
             actions.push(Action::Network(Network::Slowest(Direction::Next)));
         }
+        let zoomed = button::small_icon(ui, icon::ZOOM, "Zoom to what is selected");
+        if zoomed.clicked() && state.selected.is_some() {
+            actions.push(Action::Network(Network::Zoom));
+        }
         label::quiet_line(ui, &picture.sentence());
     });
     network_canvas::legend(ui, picture);
     let height = height - (ui.cursor().top() - top);
-    let n_shown = state.picture.busy().is_none().then_some(state.n_shown);
-    let touched = network_canvas::show(ui, "network", picture, height, n_shown);
+    let requests = ViewRequests {
+        n_shown: state.n_shown,
+        n_zoomed: state.n_zoomed,
+    };
+    let requests = Some(requests).filter(|_| state.picture.busy().is_none());
+    let touched = network_canvas::show(ui, "network", picture, height, requests);
     if let Some(item) = touched.hovered.filter(|_| touched.response.hovered()) {
         let text = match item {
             Item::Node(node) => shapes::node_tooltip(&picture.network, node),
