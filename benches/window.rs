@@ -6,14 +6,12 @@
 
 #[path = "../tests/it/display.rs"]
 mod display;
+mod large_network;
 mod made_up;
+mod window_process;
 
 use std::env;
-use std::fs;
-use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -24,7 +22,7 @@ use tempfile::TempDir;
 use display::Display;
 use made_up::session;
 use powerband::gui::{Started, Window};
-use powerband_app::action::{Action, Curves, Library, Sessions, Shell, Why};
+use powerband_app::action::{Action, Curves, Library, Network, Sessions, Shell, Why};
 use powerband_app::curves::heat;
 use powerband_app::library::examples;
 use powerband_app::screen::Screen;
@@ -36,17 +34,13 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
-use powerband_core::stats::summary::median;
 use powerband_store::session_file;
+use window_process::{program, rest, say, start_up};
 
-/// Names another build of the program: cargo builds this one with the tests' features.
-const OTHER: &str = "POWERBAND_PROGRAM";
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
 /// Frames that are counted, after as many as fill the caches.
 const FRAMES: usize = 360;
 const WARM_UP: usize = 40;
-const STARTS: usize = 10;
-const REST: Duration = Duration::from_secs(30);
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn main() -> Result<()> {
@@ -75,26 +69,6 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn program() -> PathBuf {
-    let other = env::var_os(OTHER).map(PathBuf::from);
-    other.unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_powerband")))
-}
-
-#[expect(
-    clippy::print_stdout,
-    reason = "the figures are what this program is for"
-)]
-fn say(line: &str) {
-    println!("{line}");
-}
-
-fn promise(what: &str, figure: &str, promised: &str, kept: bool) {
-    let verdict = if kept { "kept" } else { "MISSED" };
-    say(&format!(
-        "{what:<46}{figure:>12}   {promised:<12} {verdict}"
-    ));
-}
-
 /// What is on the screen while frames are counted, and what moves besides the pointer.
 fn frames() -> Result<()> {
     say(&format!(
@@ -121,6 +95,13 @@ fn frames() -> Result<()> {
     Scene::open(&sixty_curves()?)?
         .go(Screen::Plan)
         .measure("the plan", |_, _| ());
+    network()?.measure(
+        "a network of 10,000 nodes, moved and zoomed",
+        |scene, frame| {
+            scene.scroll(frame);
+            scene.zoom = if frame % 240 < 120 { 1.02 } else { 1.0 / 1.02 };
+        },
+    );
     why()?.measure("58 nodes, each selected in its turn", |scene, frame| {
         scene.act(Action::Why(Why::Select(Some(frame / 8 % 50))));
     });
@@ -190,6 +171,24 @@ fn why() -> Result<Scene> {
         })
 }
 
+/// A large network with everything in it open, once it is drawn.
+fn network() -> Result<Scene> {
+    const NODES: usize = 10_000;
+    let home = TempDir::new()?;
+    let path = home.path().join("large.ron");
+    session_file::write(&path, &large_network::session(home.path(), NODES)?)?;
+    let mut scene = Scene::start(home, vec![path])?
+        .until(|app| app.shared.sessions.len() == 1)?
+        .go(Screen::Network)
+        .until(|app| app.profile.network.picture.result.is_some())?;
+    scene.act(Action::Network(Network::OpenAll));
+    scene.until(|app| {
+        let picture = &app.profile.network.picture;
+        let drawn = picture.result.as_ref().filter(|_| picture.busy().is_none());
+        drawn.is_some_and(|drawn| drawn.layout.items().len() >= NODES)
+    })
+}
+
 fn machines_compared() -> Result<()> {
     let compared = Scene::open(&[machines()?])?.go(Screen::Fleet);
     let compared = compared.until(|app| app.compare.fleet.found.result.is_some())?;
@@ -235,6 +234,8 @@ struct Scene {
     window: Box<Window>,
     frame: usize,
     wheel: f32,
+    /// What the picture below the pointer is scaled by in the next frame.
+    zoom: f32,
     typed: Option<String>,
 }
 
@@ -270,6 +271,7 @@ impl Scene {
             window,
             frame: 0,
             wheel: 0.0,
+            zoom: 1.0,
             typed: None,
         }
         .until(|app| !app.shared.machine.is_looking && app.library.is_scanned)
@@ -323,6 +325,10 @@ impl Scene {
                 source: egui::MouseWheelSource::Wheel,
                 modifiers: egui::Modifiers::NONE,
             });
+        }
+        let zoom = std::mem::replace(&mut self.zoom, 1.0);
+        if zoom != 1.0 {
+            events.push(Event::Zoom(zoom));
         }
         events.extend(self.typed.take().map(Event::Text));
         let input = RawInput {
@@ -463,126 +469,4 @@ fn swept_session() -> Result<Session> {
 
 fn many_cases() -> Result<Session> {
     session("many cases", 50, 100, 1, 12)
-}
-
-/// The program in a window of its own, ended with its owner.
-struct WindowProcess {
-    program: Child,
-    lines: Receiver<(Duration, String)>,
-}
-
-impl WindowProcess {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the bench is the user, who starts programs"
-    )]
-    fn start(display: &Display, home: &Path) -> Result<Self> {
-        let begin = Instant::now();
-        let mut program = Command::new(program())
-            .env("DISPLAY", display.name())
-            .env("LIBGL_ALWAYS_SOFTWARE", "1")
-            .env("POWERBAND_HOME", home)
-            .env("POWERBAND_TIMES", "1")
-            .env_remove("WAYLAND_DISPLAY")
-            .env_remove("WAYLAND_SOCKET")
-            .stdin(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let stderr = program.stderr.take().context("no standard error")?;
-        let (sender, lines) = sync_channel(64);
-        thread::Builder::new()
-            .name("stderr".to_owned())
-            .spawn(move || {
-                for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                    if sender.send((begin.elapsed(), line)).is_err() {
-                        return;
-                    }
-                }
-            })?;
-        Ok(Self { program, lines })
-    }
-
-    /// How long it took from the start of the process, and from the start of the window, in milliseconds.
-    fn first_frame(&self) -> Result<(f64, f64)> {
-        loop {
-            let (at, line) = self
-                .lines
-                .recv_timeout(PATIENCE)
-                .context("no first frame")?;
-            if let Some(rest) = line.strip_prefix("first frame ") {
-                let own = rest.split(' ').next().unwrap_or_default().parse()?;
-                return Ok((at.as_secs_f64() * 1e3, own));
-            }
-        }
-    }
-
-    /// Time on processors so far, all threads together, without children.
-    fn processor_time(&self) -> Result<Duration> {
-        let mut ns = 0;
-        for thread in fs::read_dir(format!("/proc/{}/task", self.program.id()))? {
-            let spent = fs::read_to_string(thread?.path().join("schedstat"))?;
-            ns += spent.split(' ').next().unwrap_or_default().parse::<u64>()?;
-        }
-        Ok(Duration::from_nanos(ns))
-    }
-
-    /// Memory in MB by a line of `/proc/PID/status`.
-    fn memory(&self, line: &str) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.program.id()))?;
-        let found = status.lines().find_map(|each| each.strip_prefix(line));
-        let kib: f64 = found
-            .and_then(|rest| rest.split_whitespace().next())
-            .context("no such line")?
-            .parse()?;
-        Ok(kib * 1024.0 / 1e6)
-    }
-}
-
-impl Drop for WindowProcess {
-    fn drop(&mut self) {
-        // Both fail only where it has ended by itself.
-        drop(self.program.kill());
-        drop(self.program.wait());
-    }
-}
-
-fn start_up(display: &Display) -> Result<()> {
-    let home = TempDir::new()?;
-    let (mut whole, mut own) = (Vec::new(), Vec::new());
-    // The first start reads the files from the disk and does not count.
-    for n in 0..=STARTS {
-        let (from_exec, from_window) = WindowProcess::start(display, home.path())?.first_frame()?;
-        if n > 0 {
-            whole.push(from_exec);
-            own.push(from_window);
-        }
-    }
-    let ms = median(&whole).context("no starts")?;
-    let own = median(&own).context("no starts")?;
-    let what = format!("first frame, of which {own:.0} ms in the window");
-    promise(&what, &format!("{ms:.0} ms"), "≤ 150 ms", ms <= 150.0);
-    Ok(())
-}
-
-fn rest(display: &Display) -> Result<()> {
-    let home = TempDir::new()?;
-    let shown = WindowProcess::start(display, home.path())?;
-    shown.first_frame()?;
-    // Until the engines are found and the notices are gone.
-    thread::sleep(Duration::from_secs(15));
-    let before = shown.processor_time()?;
-    thread::sleep(REST);
-    let spent = shown.processor_time()?.saturating_sub(before);
-    let share = spent.as_secs_f64() / REST.as_secs_f64() * 100.0;
-    promise(
-        "at rest, of one core",
-        &format!("{share:.3} %"),
-        "< 0.5 %",
-        share < 0.5,
-    );
-    let all = shown.memory("VmRSS:")?;
-    let own = shown.memory("RssAnon:")?;
-    let what = format!("at rest, memory, of which {own:.0} MB its own");
-    promise(&what, &format!("{all:.0} MB"), "≤ 150 MB", all <= 150.0);
-    Ok(())
 }
