@@ -22,6 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use powerband_core::base::humanize;
+use powerband_core::domain::network::Network;
 use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::Trace;
@@ -148,6 +149,8 @@ pub struct Imported {
     pub reported: Vec<Reported>,
     /// Layers of an engine, for files of the same run that have times alone.
     pub layers: Vec<Layer>,
+    /// The graph of what ran, where the file has it.
+    pub network: Option<Network>,
     /// Runs of the network that a profile covers.
     pub runs: Option<u64>,
     /// Cards, flags and versions, as the file names them.

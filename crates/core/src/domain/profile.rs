@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::case::CaseKey;
 use super::examination;
+use super::network::Network;
 use super::trace::SliceKind;
 use super::work::Work;
 
@@ -195,6 +196,9 @@ pub struct Profile {
     /// The timeline, as a file beside the session's.
     #[serde(default)]
     pub trace_file: Option<String>,
+    /// The graph of what ran, where the tool's file has it: then no file of the network is needed to draw it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// When the timeline begins, in nanoseconds since the run began; nothing where the two have no clock in
     /// common.
     #[serde(default)]

@@ -7,6 +7,7 @@ pub mod nvprof;
 pub mod nvprof_text;
 pub mod triton_perf_analyzer;
 pub mod trt_explorer;
+mod trtexec_graph;
 pub mod trtexec_layers;
 pub mod trtexec_log;
 pub mod trtexec_profile;

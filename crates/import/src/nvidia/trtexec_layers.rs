@@ -1,10 +1,11 @@
 //! `trtexec --exportLayerInfo`: what each layer of an engine is. It has no times: they come from a
-//! profile of the same run.
+//! profile of the same run. `trtexec_graph` makes the graph of it.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
+use crate::nvidia::trtexec_graph;
 use crate::reading::head::FileHead;
 use crate::reading::json;
 use crate::reading::json::Object;
@@ -68,6 +69,16 @@ fn read(
         ));
     }
     bindings(&value, layers, into);
+    let bound = value.get("Bindings").and_then(Value::as_array);
+    let bound: Vec<&str> = bound
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    into.network = into
+        .network
+        .take()
+        .or_else(|| trtexec_graph::network(layers, &bound));
     join(into);
     if into.totals.is_empty() {
         into.note(format!(
@@ -182,6 +193,7 @@ mod tests {
     use super::*;
     use crate::reading::source::Limits;
     use crate::testing;
+    use powerband_core::domain::network::NodeKind;
 
     const FILE: &str = "tensorrt/resnet-a100-fp16.graph.json";
     const PROFILE: &str = "tensorrt/resnet-a100-fp16.profile.json";
@@ -251,12 +263,58 @@ mod tests {
     }
 
     #[test]
+    fn the_graph_has_a_node_for_every_time_and_edges_by_tensors() {
+        let mut both = Imported::default();
+        for name in [PROFILE, FILE] {
+            let path = testing::path(name);
+            let (limits, watch) = (Limits::default(), ReadProgress::default());
+            crate::add(&path, limits, &watch, &mut both).unwrap();
+        }
+        let network = both.network.unwrap();
+        let of_kind = |kind| network.nodes.iter().filter(move |node| node.kind == kind);
+        // Of two bindings, one is read and one written.
+        let counts = [NodeKind::Input, NodeKind::Operator, NodeKind::Output]
+            .map(|kind| of_kind(kind).count());
+        assert_eq!(counts, [1, 36, 1]);
+        let names: Vec<&str> = of_kind(NodeKind::Operator)
+            .map(|node| node.name.as_str())
+            .collect();
+        assert!(
+            both.totals
+                .iter()
+                .all(|total| names.contains(&total.name.as_str()))
+        );
+        assert!(network.edges.iter().all(|edge| edge.from < edge.to));
+        // Every layer reads something, and only the output is read by none.
+        let is_joined = |place: usize| network.edges.iter().any(|edge| edge.to == place);
+        assert!((1..network.nodes.len()).all(is_joined));
+        let conv = network
+            .nodes
+            .iter()
+            .position(|node| node.name == "Conv_0 + Relu_1");
+        let node = &network.nodes[conv.unwrap()];
+        assert_eq!(node.outputs, ["32×64×112×112"]);
+        assert_eq!(node.weights[0].bytes, 2 * 9408);
+        assert!(node.attributes.contains(&("Stride".into(), "2, 2".into())));
+        let read = network
+            .edges
+            .iter()
+            .find(|edge| Some(edge.to) == conv)
+            .unwrap();
+        assert_eq!(read.bytes, Some(32 * 3 * 224 * 224 * 2));
+        assert_eq!(network.edges.len(), 45);
+    }
+
+    #[test]
     fn names_alone_are_said_to_be_names_alone() {
         let imported =
             testing::imported(r#"{"Layers": ["conv1", "conv2"], "Bindings": ["x", "y"]}"#).unwrap();
         assert_eq!(fact(&imported, "layers"), ["2"]);
         assert!(imported.notes[0].contains("--profilingVerbosity=detailed"));
         assert_eq!(fact(&imported, "binding"), ["x", "y"]);
+        let network = imported.network.unwrap();
+        assert_eq!((network.nodes.len(), network.edges.len()), (2, 1));
+        assert!(network.notes[0].contains("in the order in which they ran"));
     }
 
     #[test]

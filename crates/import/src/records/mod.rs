@@ -8,3 +8,4 @@ pub(crate) mod node_work;
 pub mod reported_stats;
 pub mod slice_buffer;
 pub mod summary;
+pub(crate) mod tensor_size;

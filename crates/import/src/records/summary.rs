@@ -61,6 +61,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
         notes,
         trace_file: None,
+        network: imported.network.clone(),
         began_ns: None,
         starts: Vec::new(),
     }

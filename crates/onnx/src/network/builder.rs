@@ -354,6 +354,7 @@ impl<'a> NetworkBuilder<'a> {
             outputs: shape.into_iter().collect(),
             weights: Vec::new(),
             body,
+            time_ns: None,
         });
         self.network.nodes.len() - 1
     }
@@ -418,6 +419,7 @@ impl<'a> NetworkBuilder<'a> {
             outputs: shapes.collect(),
             weights,
             body: frame.and_then(|frame| frame.owner.clone()),
+            time_ns: None,
         };
         self.network.nodes.push(node);
         for (from, name) in edges {

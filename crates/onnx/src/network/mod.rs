@@ -22,16 +22,24 @@ use powerband_core::domain::session::Session;
 use powerband_core::domain::tensor::TensorSpec;
 use value_texts::KnownValues;
 
-/// The graph of the network that a profile of a session is of, with the shapes of its case.
+/// The graph of the network that a profile of a session is of: its own, else that of the file with the shapes of its
+/// case.
 ///
 /// # Errors
 ///
-/// Where the profile is of no case, or the file that the case ran is gone or another one now.
+/// Where the profile has no graph and is of no case, or the file that the case ran is gone or another one now.
 pub fn of_profile(session: &Session, profile: usize, cache: &Path) -> Result<Network, String> {
     let profile = session
         .profiles
         .get(profile)
         .ok_or("there is no such profile")?;
+    if let Some(network) = &profile.network {
+        let mut network = network.clone();
+        if network.name.is_empty() {
+            network.name.clone_from(&profile.name);
+        }
+        return Ok(network);
+    }
     let case = profile.case.ok_or_else(|| {
         format!(
             "{} is of no case of this session, so the file of its network is not known",

@@ -3,7 +3,9 @@
 use super::*;
 use crate::pb::attribute_proto::AttributeType;
 use crate::pb::{AttributeProto, FunctionProto, GraphProto, NodeProto, ValueInfoProto};
-use powerband_core::domain::network::NodeKind;
+use powerband_core::domain::event::RunStart;
+use powerband_core::domain::network::{NetworkNode, NodeKind};
+use powerband_core::domain::profile::Profile;
 
 fn node(op: &str, inputs: &[&str], output: &str) -> NodeProto {
     NodeProto {
@@ -119,6 +121,29 @@ fn bodies_belong_to_the_node_that_holds_them() {
     assert_eq!(network.nodes[3].body, Some((4, "then_branch".to_owned())));
     // The body reads a value from outside of it, and returns its own to the node around it.
     assert_eq!(edges(&network), [(0, 2), (2, 3), (1, 4), (3, 4), (4, 5)]);
+}
+
+#[test]
+fn a_profile_with_a_graph_needs_neither_case_nor_file() {
+    let node = NetworkNode {
+        name: "conv".to_owned(),
+        ..NetworkNode::default()
+    };
+    let own = Network::in_order(vec![node.clone(), node]);
+    let mut session = Session::from_start(RunStart::default());
+    session.profiles = vec![Profile {
+        name: "theirs".to_owned(),
+        network: Some(own.clone()),
+        ..Profile::default()
+    }];
+    let named = Network {
+        name: "theirs".to_owned(),
+        ..own
+    };
+    assert_eq!(of_profile(&session, 0, Path::new("none")), Ok(named));
+    session.profiles[0].network = None;
+    let refused = of_profile(&session, 0, Path::new("none")).unwrap_err();
+    assert!(refused.contains("of no case"), "{refused}");
 }
 
 #[test]

@@ -107,20 +107,28 @@ pub struct NodeLimit {
 impl NodeLimit {
     /// A node whose time is known, and nothing of what limits it.
     pub(crate) fn without_profile(node: &NodeRun, total_ns: f64) -> Self {
-        let time_ns = node.time_ns as f64;
+        Self {
+            place: node.provider.clone(),
+            bound: Err("no profile was taken".to_owned()),
+            ..Self::with_time_alone(&node.name, &node.op, node.time_ns as f64, total_ns)
+        }
+    }
+
+    /// A node of a trace, where its time is known, and not its work.
+    pub(crate) fn with_time_alone(name: &str, op: &str, time_ns: f64, total_ns: f64) -> Self {
         Self {
             total: 0,
-            name: node.name.clone(),
-            short: node.name.clone(),
-            op: node.op.clone(),
-            place: node.provider.clone(),
+            name: name.to_owned(),
+            short: name.to_owned(),
+            op: op.to_owned(),
+            place: String::new(),
             calls: 1,
             time_ns,
             call_range_ns: None,
-            share: time_ns / total_ns,
+            share: time_ns / total_ns.max(f64::MIN_POSITIVE),
             work: None,
             floor: None,
-            bound: Err("no profile was taken".to_owned()),
+            bound: Err("the work of a node is not known from a trace".to_owned()),
             is_cached: false,
             share_of_floor: None,
             intensity: None,

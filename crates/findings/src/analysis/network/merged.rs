@@ -81,7 +81,11 @@ impl MergedNetwork {
             Origin::Before(node) => {
                 let node = &before.nodes[*node];
                 let owner = node.body.as_ref().and_then(|(owner, _)| of_before(*owner));
-                with_owner(node, owner)
+                NetworkNode {
+                    // Its time is that of the other side.
+                    time_ns: None,
+                    ..with_owner(node, owner)
+                }
             }
         });
         self.network.nodes = nodes.collect();

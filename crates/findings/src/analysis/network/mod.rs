@@ -141,8 +141,32 @@ impl NodeTimes {
     }
 }
 
+impl NodeTimes {
+    /// The times that the nodes of a graph have themselves, where they have some: names of a trace are those of many
+    /// nodes. The wall time stays out, since it is that of the whole trace.
+    fn replaced_by_own(self, network: &Network) -> Self {
+        let own = network.nodes.iter();
+        let own = own.filter_map(|node| Some((node, node.time_ns?)));
+        let total_ns: f64 = own.clone().map(|(_, time_ns)| time_ns).sum();
+        let nodes: Vec<NodeLimit> = own
+            .map(|(node, time_ns)| {
+                NodeLimit::with_time_alone(&node.name, &node.op, time_ns, total_ns)
+            })
+            .collect();
+        if nodes.is_empty() {
+            return self;
+        }
+        Self {
+            title: self.title,
+            nodes,
+            ..Self::default()
+        }
+    }
+}
+
 impl TimedNetwork {
-    /// Joins a graph with times; none for the graph alone.
+    /// Joins a graph with times; none for the graph alone. Times that the nodes of the graph have themselves count
+    /// before others.
     ///
     /// # Errors
     ///
@@ -157,6 +181,7 @@ impl TimedNetwork {
         times: NodeTimes,
         gone: &BTreeMap<usize, NodeFate>,
     ) -> Result<Self, String> {
+        let times = times.replaced_by_own(network);
         let joined = JoinedNodes::new(network, &times, gone);
         if !times.nodes.is_empty() && joined.n_joined == 0 {
             return Err(format!(
@@ -401,6 +426,7 @@ fn extra_node(times: &NodeTimes, place: usize) -> TimedNode {
             outputs: Vec::new(),
             weights: Vec::new(),
             body: None,
+            time_ns: None,
         },
         time: Some(place),
         fate: if added.any(|node| node.name == time.name) {

@@ -151,8 +151,7 @@ fn own_scope(path: &[PathPart], node: &NetworkNode) -> Option<Vec<PathPart>> {
     if node.kind != NodeKind::Operator || !node.is_named || node.body.is_some() {
         return None;
     }
-    let last = node
-        .name
+    let last = first_name(node)
         .rsplit(separator(node))
         .find(|part| !part.is_empty())?;
     let last = PathPart::Scope(last.to_owned());
@@ -161,7 +160,16 @@ fn own_scope(path: &[PathPart], node: &NetworkNode) -> Option<Vec<PathPart>> {
 
 /// What stands between the scopes of a name.
 fn separator(node: &NetworkNode) -> char {
-    if node.name.contains('/') { '/' } else { '.' }
+    if first_name(node).contains('/') {
+        '/'
+    } else {
+        '.'
+    }
+}
+
+/// The name that says where a node is: of nodes that a tool names as one, `/conv/Conv + /relu/Relu`, the first.
+fn first_name(node: &NetworkNode) -> &str {
+    node.name.split(" + ").next().unwrap_or(&node.name)
 }
 
 /// The scopes of a node's name: all of its parts but the last.
@@ -169,8 +177,7 @@ fn scopes(node: &NetworkNode) -> Vec<PathPart> {
     if node.kind != NodeKind::Operator || !node.is_named || node.body.is_some() {
         return Vec::new();
     }
-    let parts: Vec<&str> = node
-        .name
+    let parts: Vec<&str> = first_name(node)
         .split(separator(node))
         .filter(|part| !part.is_empty())
         .collect();

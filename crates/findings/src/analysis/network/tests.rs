@@ -15,6 +15,7 @@ pub(crate) fn chain(nodes: &[(&str, &str)]) -> Network {
         outputs: Vec::new(),
         weights: Vec::new(),
         body: None,
+        time_ns: None,
     };
     let edges = (1..nodes.len()).map(|to| NetworkEdge {
         from: to - 1,
@@ -140,6 +141,33 @@ fn times_go_to_fused_groups_and_nodes_and_the_rest_to_what_was_added() {
     assert!((estimate.gained_ns - 70.0).abs() < 1e-9);
     assert_eq!(estimate.gained_to_floor_ns, None);
     assert_eq!(estimate.facts()[0].value, "100 ns → 30.0 ns, 70.0 % less");
+}
+
+#[test]
+fn times_that_nodes_have_themselves_count_before_those_by_name() {
+    let mut network = chain(&[
+        ("net/conv/aten::conv2d", "aten::conv2d"),
+        ("net/aten::relu", ""),
+    ]);
+    network.nodes[0].time_ns = Some(30.0);
+    network.nodes[1].time_ns = Some(10.0);
+    let found = timed(&network, vec![took("aten::conv2d", 400)], None);
+    assert!((found.total_ns() - 40.0).abs() < 1e-9);
+    assert!((found.time(0).unwrap().share - 0.75).abs() < 1e-9);
+    assert!((found.tree.modules[0].time_ns - 40.0).abs() < 1e-9);
+    let net = found.item_name(found.tree.modules[0].children[0]);
+    assert_eq!(net, "net");
+}
+
+#[test]
+fn what_a_tool_names_as_one_is_in_the_module_of_the_first() {
+    let network = chain(&[
+        ("/stem/conv/Conv + /stem/relu/Relu", "CaskConvolution"),
+        ("/stem/Add", ""),
+    ]);
+    let found = timed(&network, Vec::new(), None);
+    assert_eq!(found.item_name(found.tree.modules[0].children[0]), "stem");
+    assert_eq!(found.tree.modules[0].children.len(), 1);
 }
 
 #[test]

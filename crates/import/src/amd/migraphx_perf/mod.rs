@@ -15,8 +15,11 @@ use powerband_core::domain::profile::Total;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 
+mod listing;
 #[cfg(test)]
 mod tests;
+
+use listing::InstructionGraph;
 
 /// Where instructions run.
 const PLACE: &str = "MIGraphX";
@@ -61,6 +64,7 @@ fn read(
 struct PerfReport {
     instructions: Sums,
     groups: Sums,
+    graph: InstructionGraph,
     has_instructions: bool,
     has_groups: bool,
     in_summary: bool,
@@ -208,6 +212,7 @@ impl PerfReport {
         };
         if let (false, Some((label, op))) = (self.in_summary, instruction(text)) {
             self.has_instructions = true;
+            self.graph.add(label, &op, text);
             self.instructions
                 .add(total(&format!("{label} {op}"), &op, 1, total_ns));
         } else if self.in_summary {
@@ -238,7 +243,10 @@ impl PerfReport {
             std::mem::take(&mut self.instructions).into_list(),
             std::mem::take(&mut self.groups).into_list(),
         );
-        self.sums(instructions, groups, into);
+        if self.sums(instructions, groups, into) {
+            let graph = std::mem::take(&mut self.graph).into_network();
+            into.network = into.network.take().or(graph);
+        }
         self.result.typical_ns = self.median_ms.or(self.mean_ms).and_then(common::ms);
         if self.result.figures.is_empty() {
             into.note(format!(
@@ -256,14 +264,16 @@ impl PerfReport {
 
 impl PerfReport {
     /// Takes the instructions, or the groups of the summary where those are more of what the report states: a listing
-    /// of thousands of instructions is often cut, and then the summary below it still has them all.
-    fn sums(&self, instructions: Vec<Total>, groups: Vec<Total>, into: &mut Imported) {
+    /// of thousands of instructions is often cut, and then the summary below it still has them all. Returns whether it
+    /// took the instructions.
+    fn sums(&self, instructions: Vec<Total>, groups: Vec<Total>, into: &mut Imported) -> bool {
         let (listed_ns, grouped_ns) = (sum(&instructions), sum(&groups));
         let stated_ns = self.stated_ns.unwrap_or(grouped_ns);
         let are_all = |ns: u64| is_same(ns, stated_ns) || ns >= stated_ns;
         let time = |ns: u64| humanize::duration_ns(ns as f64);
         let is_cut = self.has_instructions && !are_all(listed_ns);
-        let (taken_ns, whose) = if is_cut && grouped_ns > listed_ns {
+        let takes_groups = is_cut && grouped_ns > listed_ns;
+        let (taken_ns, whose) = if takes_groups {
             into.note(format!(
                 "the listing of instructions is cut: those in it take {} of {}, so the sums of the Summary are shown",
                 time(listed_ns),
@@ -282,7 +292,7 @@ impl PerfReport {
             );
             (grouped_ns, "the Summary has")
         } else {
-            return;
+            return false;
         };
         into.runs = into.runs.or_else(|| Some(self.reports.max(1)));
         if let Some(stated_ns) = self.stated_ns.filter(|stated| !is_same(taken_ns, *stated)) {
@@ -292,6 +302,7 @@ impl PerfReport {
                 time(stated_ns)
             ));
         }
+        self.has_instructions && !takes_groups
     }
 }
 

@@ -60,6 +60,40 @@ fn an_old_report_has_its_instructions_and_totals() {
 }
 
 #[test]
+fn the_listing_is_a_graph_with_the_names_of_the_times() {
+    let imported = testing::fixture(FILE);
+    let network = imported.network.unwrap();
+    assert_eq!((network.nodes.len(), network.edges.len()), (20, 21));
+    let names: Vec<&str> = network
+        .nodes
+        .iter()
+        .map(|node| node.name.as_str())
+        .collect();
+    assert!(
+        imported
+            .totals
+            .iter()
+            .all(|total| names.contains(&total.name.as_str()))
+    );
+    let place = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let gemm = place("@5 gpu::gemm");
+    assert_eq!(network.nodes[gemm].outputs, ["1×128"]);
+    let settings = ["type=float_type", "alpha=1", "beta=0"].map(|text| {
+        let (key, value) = text.split_once('=').unwrap();
+        (key.to_owned(), value.to_owned())
+    });
+    assert_eq!(network.nodes[gemm].attributes, settings);
+    let read = network.edges.iter().filter(|edge| edge.to == gemm);
+    let read: Vec<(usize, Option<u64>)> = read.map(|edge| (edge.from, edge.bytes)).collect();
+    let expected = [
+        ("@4 reshape", 784),
+        ("@2 hip::hip_copy_literal", 784 * 128),
+        ("@3 load", 128),
+    ];
+    assert_eq!(read, expected.map(|(name, n)| (place(name), Some(n * 4))));
+}
+
+#[test]
 fn rows_over_two_lines_and_wide_marks_are_read_as_others() {
     let whole = testing::fixture(FILE);
     let text = String::from_utf8(testing::raw(FILE)).unwrap();

@@ -17,6 +17,7 @@ fn network(names: &[String], edges: &[(usize, usize)]) -> TimedNetwork {
         outputs: Vec::new(),
         weights: Vec::new(),
         body: None,
+        time_ns: None,
     };
     let edge = |(from, to): &(usize, usize)| NetworkEdge {
         from: *from,
