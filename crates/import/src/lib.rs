@@ -80,6 +80,7 @@ pub const ALL: &[&Format] = &[
     &nvidia::triton_perf_analyzer::FORMAT,
     &benchmarks::openvino_report::FORMAT,
     &benchmarks::openvino_counters::FORMAT,
+    &benchmarks::openvino_graph::FORMAT,
     &benchmarks::openvino_log::FORMAT,
     &benchmarks::tflite::FORMAT,
     &benchmarks::deepspeed::FORMAT,

@@ -15,6 +15,7 @@ pub mod jmh;
 pub mod llama_bench;
 pub mod loadgen;
 pub mod openvino_counters;
+pub mod openvino_graph;
 pub mod openvino_log;
 pub mod openvino_report;
 pub mod optimum_benchmark;
