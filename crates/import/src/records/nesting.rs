@@ -51,6 +51,15 @@ pub(crate) fn each_nested(trace: &Trace, visit: impl FnMut(u32, Option<u32>)) {
     walk(trace, &order, visit);
 }
 
+/// Calls `visit` with each slice that is wanted and the one of these that it lies within, thread by thread.
+pub(crate) fn each_within(
+    trace: &Trace,
+    is_wanted: impl Fn(&Slice) -> bool,
+    visit: impl FnMut(u32, Option<u32>),
+) {
+    walk(trace, &in_order(trace, is_wanted), visit);
+}
+
 /// The time of each slice of the host that has others of its kind within it, without theirs; by its
 /// index. Operators lie within operators, and the nodes of a subgraph within the node that holds it.
 pub(crate) fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> {

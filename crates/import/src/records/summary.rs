@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::Imported;
 use crate::nvidia::trtexec_layers::facts_of_layers;
 use crate::records::device_time::{calls, devices, launches};
+use crate::records::module_network::module_network;
 use crate::records::nesting;
 use crate::records::node_work::{self, SliceWork};
 use powerband_core::base::humanize;
@@ -61,7 +62,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
         notes,
         trace_file: None,
-        network: imported.network.clone(),
+        network: imported.network.clone().or_else(|| module_network(trace)),
         began_ns: None,
         starts: Vec::new(),
     }
