@@ -114,7 +114,7 @@ impl<'a> Frame<'a> {
     }
 
     /// A function with the values that a node in these frames gives it.
-    fn of_call(function: &'a FunctionProto, node: &'a NodeProto, frames: &[Frame<'a>]) -> Self {
+    fn of_call(function: &'a FunctionProto, node: &'a NodeProto, frames: &[Self]) -> Self {
         let scope = scope(frames);
         let name = function.name().to_owned();
         let mut frame = Self::new(&function.node, Some((0, name)));
@@ -309,17 +309,14 @@ impl<'a> NetworkBuilder<'a> {
     /// the outputs.
     fn leave(&mut self, done: &Frame<'a>, frames: &mut [Frame<'a>]) {
         for own in &done.outputs {
-            let (name, from) = match &done.call {
-                Some(_) => {
-                    let inside = std::slice::from_ref(done);
-                    (value_name(inside, own), done.made.get(own))
-                }
-                None => {
-                    let outer = scope(frames);
-                    let mut made = std::iter::once(done).chain(outer.iter().rev());
-                    let from = made.find_map(|frame| frame.made.get(own));
-                    (value_name(outer, own), from)
-                }
+            let (name, from) = if done.call.is_some() {
+                let inside = std::slice::from_ref(done);
+                (value_name(inside, own), done.made.get(own))
+            } else {
+                let outer = scope(frames);
+                let mut made = std::iter::once(done).chain(outer.iter().rev());
+                let from = made.find_map(|frame| frame.made.get(own));
+                (value_name(outer, own), from)
             };
             let from = from.copied();
             match (frames.last_mut(), from) {
