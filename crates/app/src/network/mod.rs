@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod commands;
 pub(crate) mod palette;
 mod update;
+mod weights;
 mod work;
 
 use std::collections::BTreeSet;
@@ -22,6 +23,8 @@ use powerband_findings::chart::layout::network::NetworkView;
 use powerband_findings::chart::layout::network::fit::{MOST_ITEMS, view_that_fits};
 use powerband_findings::chart::network::NetworkFigure;
 use powerband_findings::chart::network_colours::NetworkColouring;
+use powerband_findings::chart::weight_values::WeightFigure;
+use weights::WeightKey;
 
 /// What a network is of: a subject with its session, and the profile that it is compared with.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +62,8 @@ pub struct NetworkState {
     pub found: Derived<NetworkSubject, NetworkResult>,
     /// The picture of it.
     pub picture: Derived<PictureKey, NetworkFigure>,
+    /// The values of the largest constant of the selected node.
+    pub weight: Derived<WeightKey, Result<WeightFigure, String>>,
     /// Which modules are open, and whether it is as the engine runs it.
     pub view: NetworkView,
     /// Whether the tables of what the engine made of it are shown in place of the picture.

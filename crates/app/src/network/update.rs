@@ -64,6 +64,7 @@ impl ProfileDoor {
             Network::FreeNothing => state.free.clear(),
         }
         self.draw_network_if_wanted(shared);
+        self.read_weight_if_wanted(shared);
     }
 
     /// Selects the item of a list that comes next to the selected one, and brings it into view.
@@ -200,6 +201,7 @@ impl ProfileDoor {
                 Self::network_read,
             );
         }
+        self.read_weight_if_wanted(shared);
     }
 
     /// A network that was read again and is the same keeps its view.
@@ -227,6 +229,7 @@ impl ProfileDoor {
         }
         self.mark_item();
         self.draw_network_if_wanted(shared);
+        self.read_weight_if_wanted(shared);
     }
 
     /// The tables below the picture are of the same setup.

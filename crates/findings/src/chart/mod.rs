@@ -36,3 +36,4 @@ pub mod trade_off;
 pub mod treemap;
 pub mod view;
 pub mod wall_time;
+pub mod weight_values;

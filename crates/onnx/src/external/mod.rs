@@ -165,6 +165,18 @@ pub(crate) fn drop_weights(model: &mut ModelProto) {
     debug_assert!(dropped.is_ok(), "nothing is read");
 }
 
+/// Reads the numbers of one tensor of a model that stand in a file beside it.
+///
+/// # Errors
+///
+/// As `fill`.
+pub(crate) fn read_tensor(tensor: &TensorProto, path: &Path) -> Result<Vec<u8>, ExternalError> {
+    let mut files = Files::for_model(path);
+    let place = files.place(tensor)?;
+    WeightBudget::new(system::memory()).take(place.length, path)?;
+    files.read(&place)
+}
+
 /// Reads all weights into the model, which needs no other file then.
 ///
 /// # Errors

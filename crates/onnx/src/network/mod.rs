@@ -1,17 +1,19 @@
 //! The graph of a file as plain data: what is drawn of it.
 //!
 //! The protobuf comes from `outline` or `source`, shapes from `infer`; `findings` adds times and lays it out. `builder`
-//! goes through the nodes, `value_texts` says what is in them.
+//! goes through the nodes, `value_texts` says what is in them, `weight_values` reads constants.
 
 mod builder;
+mod measured_file;
 mod value_texts;
+pub mod weight_values;
 
 use std::path::Path;
 
 use crate::cost::work;
 use crate::infer;
 use crate::pb::ModelProto;
-use crate::{shapes, source, zoo};
+use crate::{shapes, zoo};
 use builder::NetworkBuilder;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::input_sizes::InputSizes;
@@ -63,26 +65,10 @@ pub fn of_case(session: &Session, case: CaseKey, cache: &Path) -> Result<Network
 
 /// The graph that a session's model has.
 fn graph_of(model: &ModelRef, cache: &Path) -> Result<ModelProto, String> {
-    // A file of the user's may have the name of a built-in network.
-    let built_in = zoo::find(&model.name);
-    if let Some(built_in) = built_in.filter(|one| source::is_made(one, &model.file)) {
+    if let Some(built_in) = measured_file::built_in(model) {
         return Ok(zoo::outline(built_in));
     }
-    let again = "put it back to see its graph";
-    if !Path::new(&model.file).exists() {
-        return Err(format!(
-            "the file of {} is gone: {}; {again}",
-            model.name, model.file
-        ));
-    }
-    let file = source::open(&model.file, cache).map_err(|error| error.to_string())?;
-    if file.sha256 != model.sha256 {
-        return Err(format!(
-            "{} is another file now than the one that was measured; {again}",
-            model.file
-        ));
-    }
-    Ok(file.proto)
+    Ok(measured_file::open(model, cache)?.proto)
 }
 
 /// The graph of a file with the shapes of a point, where the sizes of its inputs can be worked out.

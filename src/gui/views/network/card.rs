@@ -5,6 +5,7 @@ use eframe::egui::{ScrollArea, Ui};
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
+use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::{button, label};
 use powerband_app::App;
 use powerband_app::action::{Action, Network};
@@ -15,6 +16,8 @@ use powerband_findings::chart::network::NetworkFigure;
 
 /// Neighbours that are listed on each side.
 const NEIGHBOURS: usize = 6;
+/// Height of the histogram of a constant.
+const HISTOGRAM: f32 = 110.0;
 
 /// Shows what is selected; or the whole network where nothing is.
 pub(super) fn show(ui: &mut Ui, app: &App, picture: &NetworkFigure, actions: &mut Vec<Action>) {
@@ -33,6 +36,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, picture: &NetworkFigure, actions: &mu
             for fact in network.facts(item) {
                 show_fact(ui, &fact);
             }
+            values(ui, app);
             buttons(ui, app, item, actions);
             what_if(ui, app, picture, item, actions);
             neighbours(ui, app, actions);
@@ -48,6 +52,35 @@ pub(super) fn show(ui: &mut Ui, app: &App, picture: &NetworkFigure, actions: &mu
 fn show_fact(ui: &mut Ui, fact: &Fact) {
     label::caption(ui, &fact.name);
     label::quiet(ui, &fact.value);
+}
+
+/// The values of the largest constant of the selected node.
+fn values(ui: &mut Ui, app: &App) {
+    let state = &app.profile.network;
+    match &state.weight.result {
+        Some(Ok(figure)) => {
+            if figure.histogram.has_points() {
+                label::caption(ui, &figure.histogram.title);
+                let look = ChartOptions {
+                    height: HISTOGRAM,
+                    highlighted: None,
+                    zooms: false,
+                    crosshair: false,
+                };
+                chart::show(ui, "weight-values", &figure.histogram, look);
+            }
+            for fact in &figure.facts {
+                show_fact(ui, fact);
+            }
+        }
+        Some(Err(reason)) => {
+            label::faint(ui, &format!("Values not known: {reason}"));
+        }
+        None if state.weight.busy().is_some() => {
+            label::faint(ui, "Reading the weights…");
+        }
+        None => {}
+    }
 }
 
 /// Other screens on which the item is shown.
