@@ -194,11 +194,11 @@ fn seen(
         let selected = figure.selected;
         let area = selected.and_then(|item| figure.layout.area_of(&figure.network, item));
         if let Some(area) = area {
-            if requests.n_zoomed != seen.requests.n_zoomed {
-                seen.scale = filling_scale(area, room);
+            seen.scale = if requests.n_zoomed == seen.requests.n_zoomed {
+                seen.scale.max(READABLE)
             } else {
-                seen.scale = seen.scale.max(READABLE);
-            }
+                filling_scale(area, room)
+            };
             show_area(&mut seen, area, room);
         }
         seen.requests = requests;
