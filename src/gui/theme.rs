@@ -23,6 +23,8 @@ pub(super) mod space {
     pub(crate) const MEDIUM: f32 = 14.0;
     /// Around a screen.
     pub(crate) const LARGE: f32 = 22.0;
+    /// Between the cards of a scrolling screen and its edge, for the scroll bar.
+    pub(crate) const EDGE: f32 = 2.0;
 }
 
 /// Sizes of fixed parts of the window.

@@ -6,7 +6,6 @@ use eframe::egui::{Align, Frame, Id, Label, Layout, Margin, Panel, TextStyle, Ui
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
-use crate::gui::views;
 use crate::gui::widgets::button;
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
@@ -32,7 +31,7 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let most = if is_low { 1 } else { MOST };
     let margin = Margin {
         left: space::LARGE as i8,
-        right: (space::LARGE + views::EDGE) as i8,
+        right: (space::LARGE + space::EDGE) as i8,
         top: 0,
         bottom: space::SMALL as i8,
     };

@@ -4,7 +4,7 @@ use eframe::egui::{Align, Label, Layout, RichText, Ui, vec2};
 
 use super::why::sign;
 use crate::gui::icon;
-use crate::gui::theme;
+use crate::gui::theme::{self, space};
 use crate::gui::widgets::{button, label, long_tip};
 use powerband_app::App;
 use powerband_app::action::{Action, Shell};
@@ -19,7 +19,7 @@ const BASIS: f32 = 92.0;
 
 /// Shows it for a profile.
 pub(super) fn show(ui: &mut Ui, app: &App, profile: ProfileRef, actions: &mut Vec<Action>) {
-    let size = vec2(ui.available_width() - super::EDGE, HEIGHT);
+    let size = vec2(ui.available_width() - space::EDGE, HEIGHT);
     let layout = Layout::right_to_left(Align::Center);
     ui.allocate_ui_with_layout(size, layout, |ui| {
         ui.set_min_height(HEIGHT);

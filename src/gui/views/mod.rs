@@ -63,8 +63,6 @@ pub(super) fn show(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Act
 pub(in crate::gui) use settings::holds_size;
 pub(in crate::gui) use tabs::take_dropped;
 
-/// Space between the cards of a scrolling screen and its edge, for the scroll bar.
-pub(crate) const EDGE: f32 = 2.0;
 /// Height of a title with its sentence.
 const HEAD: f32 = 42.0;
 /// Up to this width few buttons stand below the title.
@@ -82,7 +80,7 @@ fn screen_header(
     doing: impl FnOnce(&mut Ui),
 ) {
     ui.scope(|ui| {
-        ui.set_max_width(ui.available_width() - EDGE);
+        ui.set_max_width(ui.available_width() - space::EDGE);
         if ui.available_width() <= narrow {
             label::screen_title(ui, title, sentence);
             ui.horizontal_wrapped(doing);
@@ -142,7 +140,7 @@ fn scrolled(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            ui.set_max_width(ui.available_width() - EDGE);
+            ui.set_max_width(ui.available_width() - space::EDGE);
             content(ui);
         });
 }

@@ -132,7 +132,7 @@ pub(super) fn leave_room(ui: &mut Ui) {
 ///
 /// `doing` orders the buttons with [`super::in_order`], because a row at the right fills from its end.
 pub(super) fn with_buttons(ui: &mut Ui, narrow: f32, doing: impl FnOnce(&mut Ui)) {
-    let width = ui.available_width() - super::EDGE;
+    let width = ui.available_width() - space::EDGE;
     if width <= narrow {
         leave_room(ui);
         ui.add_space(space::TINY);

@@ -224,6 +224,32 @@ fn matrix(app: &App) -> Vec<Offered> {
     offered
 }
 
+/// Profilers, and starts that are profiled.
+fn profiling(app: &App) -> Vec<Offered> {
+    let draft = &app.bench.planner.draft;
+    let mut offered = Vec::new();
+    let profilers = Profiler::ALL.into_iter().map(Some);
+    for choice in std::iter::once(None).chain(profilers) {
+        let is_here = choice.is_none_or(|one| app.shared.machine.missing_profiler(one).is_none());
+        if choice != draft.profile && is_here {
+            let by = choice.map_or_else(
+                || "no profile".to_owned(),
+                |profiler| format!("profile by {}", profiler.name()),
+            );
+            offered.push(planned(&by, PlanEdit::Profile(choice)));
+        }
+    }
+    let starts = PROFILE_STARTS.into_iter();
+    for choice in starts.filter(|_| draft.profile.is_some()) {
+        if choice != draft.profile_starts.unwrap_or(1) {
+            let starts = humanize::pluralised(choice.into(), "start");
+            let title = format!("profile in {starts}");
+            offered.push(planned(&title, PlanEdit::ProfileStarts(choice)));
+        }
+    }
+    offered
+}
+
 /// Measurement settings and batch sizes that differ from the current ones.
 fn care(app: &App) -> Vec<Offered> {
     let draft = &app.bench.planner.draft;
@@ -268,25 +294,7 @@ fn care(app: &App) -> Vec<Offered> {
             offered.push(planned(title, PlanEdit::Requests(value)));
         }
     }
-    let profilers = Profiler::ALL.into_iter().map(Some);
-    for choice in std::iter::once(None).chain(profilers) {
-        let is_here = choice.is_none_or(|one| app.shared.machine.missing_profiler(one).is_none());
-        if choice != draft.profile && is_here {
-            let by = choice.map_or_else(
-                || "no profile".to_owned(),
-                |profiler| format!("profile by {}", profiler.name()),
-            );
-            offered.push(planned(&by, PlanEdit::Profile(choice)));
-        }
-    }
-    let starts = PROFILE_STARTS.into_iter();
-    for choice in starts.filter(|_| draft.profile.is_some()) {
-        if choice != draft.profile_starts.unwrap_or(1) {
-            let starts = humanize::pluralised(choice.into(), "start");
-            let title = format!("profile in {starts}");
-            offered.push(planned(&title, PlanEdit::ProfileStarts(choice)));
-        }
-    }
+    offered.extend(profiling(app));
     let planned_now = app.bench.planned(&app.shared);
     let check = planned_now
         .as_ref()

@@ -49,13 +49,14 @@ impl ChangeKind {
             Self::Slower => NodeColour::Worse,
             Self::Faster => NodeColour::Better,
             Self::Same | Self::Unchanged => NodeColour::Plain,
-            Self::Unsettled => NodeColour::Fill(Fill::GREY),
+            Self::Unsettled | Self::Changed(NodeChange::Shape | NodeChange::Settings) => {
+                NodeColour::Fill(Fill::GREY)
+            }
             Self::Added => NodeColour::Fill(Fill::from_hue(0)),
             Self::Removed => NodeColour::Fill(Fill::from_hue(1)),
             Self::Changed(NodeChange::Operator) => NodeColour::Fill(Fill::from_hue(4)),
             Self::Changed(NodeChange::Precision) => NodeColour::Fill(Fill::from_hue(3)),
             Self::Changed(NodeChange::Provider) => NodeColour::Fill(Fill::from_hue(2)),
-            Self::Changed(NodeChange::Shape | NodeChange::Settings) => NodeColour::Fill(Fill::GREY),
         }
     }
 }

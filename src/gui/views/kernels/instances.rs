@@ -6,7 +6,6 @@ use eframe::egui::{
 
 use crate::gui::icon;
 use crate::gui::theme::{self, space, text};
-use crate::gui::views::EDGE;
 use crate::gui::widgets::chart::{self, ChartOptions};
 use crate::gui::widgets::data_table::{self, ColumnBars, DataTable};
 use crate::gui::widgets::{button, label, waiting};
@@ -51,7 +50,7 @@ pub(super) fn panel(
     actions: &mut Vec<Action>,
 ) {
     let place = screen.with_min_y(screen.bottom() - height(screen));
-    let place = place.with_max_x(place.right() - EDGE);
+    let place = place.with_max_x(place.right() - space::EDGE);
     let area = Area::new(Id::unique("kernels-instances"))
         .order(Order::Middle)
         .fixed_pos(place.min)

@@ -172,7 +172,7 @@ fn search(ui: &mut Ui, state: &NetworkState, actions: &mut Vec<Action>) {
 }
 
 fn body(ui: &mut Ui, app: &App, picture: &NetworkFigure, actions: &mut Vec<Action>) {
-    let room = ui.available_size() - vec2(super::EDGE, 0.0);
+    let room = ui.available_size() - vec2(space::EDGE, 0.0);
     if room.x < NARROW {
         let height = (room.y - CARD_BELOW - space::MEDIUM).max(LEAST_HEIGHT);
         drawing(ui, app, picture, room.x, height, actions);

@@ -169,7 +169,7 @@ fn header(ui: &mut Ui, app: &App, run: &LiveRun, actions: &mut Vec<Action>) {
     });
     if let Some(progress) = run.progress.as_ref().filter(|_| run.stage.is_going_on()) {
         ui.add_space(space::SMALL);
-        let width = ui.available_width() - super::EDGE;
+        let width = ui.available_width() - space::EDGE;
         progress_bar(ui, width, progress.share);
     }
 }

@@ -9,7 +9,7 @@ use crate::analysis::verdict::Call;
 use powerband_core::domain::profile::{Profile, ProfiledStart};
 
 /// A side that was profiled in one start.
-fn side<'a>(network: &'a Network, times: NodeTimes) -> NetworkSide<'a> {
+fn side(network: &Network, times: NodeTimes) -> NetworkSide<'_> {
     NetworkSide {
         network,
         times,

@@ -41,7 +41,8 @@ pub fn match_nodes(before: &Network, after: &Network) -> Vec<NodeMatch> {
 /// How much speaks for two nodes being one; nothing where they cannot be.
 fn score(before: &NodeKey, after: &NodeKey) -> Option<f32> {
     let has_name = before.name != 0 && before.name == after.name;
-    if before.family != after.family && !(has_name && !before.is_numbered) {
+    let is_known_by_name = has_name && !before.is_numbered;
+    if before.family != after.family && !is_known_by_name {
         return None;
     }
     let agrees = |is_so: bool, by: f32| if is_so { by } else { -by };

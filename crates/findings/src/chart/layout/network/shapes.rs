@@ -425,7 +425,7 @@ fn node_text(network: &TimedNetwork, place: usize) -> BoxText {
                 .time(place)
                 .map_or_else(String::new, |time| humanize::duration_ns(time.time_ns)),
             below: if node.is_named {
-                node.name.clone()
+                own_name(&node.name, &node.op).to_owned()
             } else {
                 shape
             },
@@ -438,6 +438,15 @@ fn node_text(network: &TimedNetwork, place: usize) -> BoxText {
             tooltip,
         },
     }
+}
+
+/// What of a node's name is not said by its operator and the modules around it: of `/block/conv1/Conv` it is `conv1`.
+fn own_name<'a>(name: &'a str, op: &str) -> &'a str {
+    let rest = name
+        .strip_suffix(op)
+        .and_then(|rest| rest.strip_suffix('/'));
+    let rest = rest.filter(|rest| !rest.is_empty() && !op.is_empty());
+    rest.map_or(name, |rest| rest.rsplit('/').next().unwrap_or(rest))
 }
 
 fn module_text(network: &TimedNetwork, place: usize) -> BoxText {
@@ -507,4 +516,18 @@ pub fn node_tooltip(network: &TimedNetwork, place: usize) -> String {
         }
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_name;
+
+    #[test]
+    fn a_name_is_without_the_operator_that_stands_above_it() {
+        assert_eq!(own_name("/block/conv1/Conv", "Conv"), "conv1");
+        assert_eq!(own_name("layer1.conv1", "Conv"), "layer1.conv1");
+        assert_eq!(own_name("/block/Add_3", "Add"), "/block/Add_3");
+        assert_eq!(own_name("Conv", "Conv"), "Conv");
+        assert_eq!(own_name("/x", ""), "/x");
+    }
 }
