@@ -100,6 +100,7 @@ impl ProgressDisplay {
                 session.setup_label(*setup),
                 examined::examination_text(examination)
             )),
+            RunEvent::Profiled { profile } if profile.starts.len() > 1 => {}
             RunEvent::Profiled { profile } => self.line(&profiled::named_profile_text(profile)),
             RunEvent::Judged { setup, accuracy } => self.line(&format!(
                 "{}: {}",

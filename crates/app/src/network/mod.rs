@@ -80,6 +80,8 @@ pub struct NetworkState {
     shown: Option<(WhySubject, Arc<TimedNetwork>)>,
     /// What is excluded from the estimate of a run.
     pub free: BTreeSet<Item>,
+    /// Whether two versions were compared in the network that was read last.
+    is_compared: bool,
     /// How often something was selected that has to come into view.
     pub n_shown: u32,
     /// How often what was selected had to fill the room.
@@ -149,7 +151,10 @@ impl NetworkState {
         use NetworkColouring::{Change, Difference, Time};
         let is_compared = read.is_some_and(|read| read.comparison.is_some());
         let is_of_changes = matches!(self.colouring, Difference | Change);
-        if is_compared != is_of_changes {
+        let was_compared = self.is_compared;
+        self.is_compared = is_compared;
+        let begins_or_ends = is_compared != was_compared;
+        if begins_or_ends && is_compared != is_of_changes {
             let has_times = read.is_some_and(|read| Difference.is_for(read));
             self.colouring = match (is_compared, has_times) {
                 (false, _) => Time,

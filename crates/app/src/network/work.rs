@@ -31,7 +31,9 @@ pub(super) fn find(key: &NetworkSubject, paths: &Paths) -> NetworkResult {
         return Ok(Arc::new(TimedNetwork::new(&graph, times)?));
     };
     let before = &before.0;
-    let graph_before = network::of_profile(before, pick.profile, &paths.cache)?;
+    let of_before = |reason: String| format!("The profile before cannot be drawn: {reason}");
+    let graph_before =
+        network::of_profile(before, pick.profile, &paths.cache).map_err(of_before)?;
     let roofs = roofs_file::for_session(before, paths);
     let starts = |session: &Session, profile: usize| {
         let profile = session.profiles.get(profile);

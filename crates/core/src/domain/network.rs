@@ -122,6 +122,21 @@ pub fn shape_text(dims: &[u64]) -> String {
     }
 }
 
+impl Network {
+    /// Without edges and bodies whose ends are none of its nodes: a file may have any.
+    #[must_use]
+    pub fn without_loose_ends(mut self) -> Self {
+        let n_nodes = self.nodes.len();
+        self.edges
+            .retain(|edge| edge.from < n_nodes && edge.to < n_nodes);
+        for (place, node) in self.nodes.iter_mut().enumerate() {
+            node.body
+                .take_if(|(owner, _)| *owner >= n_nodes || *owner == place);
+        }
+        self
+    }
+}
+
 impl NetworkNode {
     /// Bytes of the constants that it reads.
     pub fn weight_bytes(&self) -> u64 {

@@ -362,6 +362,9 @@ pub struct Plan {
     pub experiments: Option<Experiments>,
 }
 
+/// A case is profiled in no more starts.
+pub const MOST_PROFILE_STARTS: u32 = 100;
+
 impl Plan {
     /// A plan without setups and points, with the rules of a preset on the processor.
     pub fn from_preset(preset: PresetName) -> Self {

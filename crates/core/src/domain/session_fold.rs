@@ -116,7 +116,15 @@ impl Session {
             RunEvent::Judged { setup, accuracy } => {
                 self.accuracies.insert(setup, *accuracy);
             }
-            RunEvent::Profiled { profile } => self.profiles.push(*profile),
+            RunEvent::Profiled { profile } => {
+                // That of one more start has those before in it.
+                let is_more = !profile.starts.is_empty();
+                let mut known = self.profiles.iter_mut();
+                match known.find(|known| is_more && known.case == profile.case) {
+                    Some(known) => *known = *profile,
+                    None => self.profiles.push(*profile),
+                }
+            }
             RunEvent::Warned { text } | RunEvent::WorkerDied { text, .. } => {
                 self.warnings.push(text);
             }

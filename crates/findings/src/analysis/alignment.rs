@@ -8,8 +8,9 @@
 const GAP: (f32, f32) = (0.4, 0.02);
 /// Cells that are searched in full.
 const CELLS: usize = 4_000_000;
-/// Half the width of the band where there are more.
+/// Half the width of the band where there are more, and what it is wider at most where one sequence is longer.
 const BAND: usize = 400;
+const MOST_APART: usize = 1_500;
 /// The score of what cannot be.
 const NEVER: f32 = f32::NEG_INFINITY;
 
@@ -91,7 +92,13 @@ impl Band {
     fn new(lengths: Pair) -> Self {
         let (first, second) = lengths;
         let is_small = first.saturating_mul(second) <= CELLS;
-        let half = if is_small { second } else { BAND };
+        let apart = first.abs_diff(second).min(MOST_APART);
+        let slope = second / first.max(1) + 1;
+        let half = if is_small {
+            second
+        } else {
+            (BAND + apart).max(slope)
+        };
         Self { lengths, half }
     }
 
@@ -147,7 +154,10 @@ fn align_stretch(lengths: Pair, score: &dyn Fn(usize, usize) -> Option<f32>) -> 
             steps.push((done.first_column, done.back));
         }
     }
-    let (mut step, _) = best(last.cell(lengths.1));
+    let (mut step, reached) = best(last.cell(lengths.1));
+    if reached == NEVER {
+        return Vec::new();
+    }
     steps.push((last.first_column, last.back));
     let mut found = Vec::new();
     let (mut first, mut second) = lengths;

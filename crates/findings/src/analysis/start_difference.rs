@@ -19,7 +19,8 @@ const MOST_STARTS: f64 = 1_000.0;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StartTimes {
     n_starts: usize,
-    by_name: BTreeMap<String, Vec<f64>>,
+    /// Nothing for a start that does not have the name.
+    by_name: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 impl StartTimes {
@@ -36,25 +37,26 @@ impl StartTimes {
                 profile.name
             ));
         }
-        let mut by_name: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut by_name: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
         for (place, start) in profile.starts.iter().enumerate() {
             for (name, total_ns) in &start.totals {
                 let times = by_name
                     .entry(name.clone())
-                    .or_insert_with(|| vec![0.0; n_starts]);
-                times[place] += *total_ns as f64 / start.runs.max(1) as f64;
+                    .or_insert_with(|| vec![None; n_starts]);
+                let own = *total_ns as f64 / start.runs.max(1) as f64;
+                times[place] = Some(times[place].unwrap_or_default() + own);
             }
         }
         Ok(Self { n_starts, by_name })
     }
 
-    /// What some names take together in each start; nothing where one was not profiled.
+    /// What some names take together in each start; nothing where a start does not have one of them.
     pub(crate) fn sums(&self, names: &[String]) -> Option<Vec<f64>> {
         let mut sums = vec![0.0; self.n_starts];
         for name in names {
             let own = self.by_name.get(name)?;
             for (sum, own) in sums.iter_mut().zip(own) {
-                *sum += own;
+                *sum += (*own)?;
             }
         }
         (!names.is_empty()).then_some(sums)

@@ -90,7 +90,7 @@ impl NetworkFigure {
         let Some(comparison) = &network.comparison else {
             return format!("{sentence}.");
         };
-        let changed = match comparison.changed_nodes(network, 0) {
+        let changed = match comparison.changed_nodes(0) {
             none if none.is_empty() => "no node is another one".to_owned(),
             changed => format!("nodes: {changed}"),
         };

@@ -18,8 +18,12 @@ enum ChangeKind {
     Faster,
     Same,
     Unsettled,
+    /// It ran after alone.
     Added,
     Removed,
+    /// It is in both, and has a time after alone.
+    NoTimeBefore,
+    NoTimeAfter,
     Changed(NodeChange),
     Unchanged,
 }
@@ -33,6 +37,8 @@ impl ChangeKind {
             Self::Unsettled => "not settled",
             Self::Added => "added",
             Self::Removed => "removed",
+            Self::NoTimeBefore => "no time before",
+            Self::NoTimeAfter => "no time after",
             Self::Changed(change) => match change {
                 NodeChange::Operator => "another operator",
                 NodeChange::Precision => "another precision",
@@ -52,8 +58,8 @@ impl ChangeKind {
             Self::Unsettled | Self::Changed(NodeChange::Shape | NodeChange::Settings) => {
                 NodeColour::Fill(Fill::GREY)
             }
-            Self::Added => NodeColour::Fill(Fill::from_hue(0)),
-            Self::Removed => NodeColour::Fill(Fill::from_hue(1)),
+            Self::Added | Self::NoTimeBefore => NodeColour::Fill(Fill::from_hue(0)),
+            Self::Removed | Self::NoTimeAfter => NodeColour::Fill(Fill::from_hue(1)),
             Self::Changed(NodeChange::Operator) => NodeColour::Fill(Fill::from_hue(4)),
             Self::Changed(NodeChange::Precision) => NodeColour::Fill(Fill::from_hue(3)),
             Self::Changed(NodeChange::Provider) => NodeColour::Fill(Fill::from_hue(2)),
@@ -61,12 +67,22 @@ impl ChangeKind {
     }
 }
 
-fn kind_of_block(block: &TimeBlock) -> ChangeKind {
+fn kind_of_block(comparison: &NetworkComparison, item: Item, block: &TimeBlock) -> ChangeKind {
+    let presence = match item {
+        Item::Node(node) => comparison.nodes.get(node).map(|node| node.presence),
+        Item::Module(_) => None,
+    };
     if block.before.is_empty() {
-        return ChangeKind::Added;
+        return match presence {
+            Some(NodePresence::Added) => ChangeKind::Added,
+            _ => ChangeKind::NoTimeBefore,
+        };
     }
     if block.after.is_empty() {
-        return ChangeKind::Removed;
+        return match presence {
+            Some(NodePresence::Removed) => ChangeKind::Removed,
+            _ => ChangeKind::NoTimeAfter,
+        };
     }
     match block.starts.map(|starts| starts.call) {
         Some(Call::Slower) => ChangeKind::Slower,
@@ -131,7 +147,7 @@ pub(super) fn colours(
                 difference_ns,
                 count: 1,
             };
-            return Some((kind_of_block(block), sum));
+            return Some((kind_of_block(comparison, item, block), sum));
         }
         let Item::Node(node) = item else {
             return None;

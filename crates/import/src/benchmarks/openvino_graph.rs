@@ -197,13 +197,15 @@ struct ExecutionGraph<'a> {
     sums: Sums,
     /// Where a layer stands among all of them, by its number in the file.
     layers: HashMap<&'a str, usize>,
+    n_layers: usize,
     /// Its node; constants have none.
     nodes: HashMap<&'a str, usize>,
 }
 
 impl<'a> ExecutionGraph<'a> {
     fn layer(&mut self, layer: &ExecutedLayer<'a, '_>) {
-        self.layers.insert(layer.id, self.layers.len());
+        self.layers.insert(layer.id, self.n_layers);
+        self.n_layers += 1;
         let total = layer.total();
         // A constant is listed with the nodes that read it.
         if layer.op != "Const" || total.is_some() {

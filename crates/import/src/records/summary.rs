@@ -62,7 +62,10 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
         notes,
         trace_file: None,
-        network: imported.network.clone().or_else(|| module_network(trace)),
+        network: imported.network.clone().or_else(|| {
+            let is_pytorch = imported.format == "pytorch";
+            is_pytorch.then(|| module_network(trace)).flatten()
+        }),
         began_ns: None,
         starts: Vec::new(),
     }

@@ -36,7 +36,7 @@ pub fn of_profile(session: &Session, profile: usize, cache: &Path) -> Result<Net
         .get(profile)
         .ok_or("there is no such profile")?;
     if let Some(network) = &profile.network {
-        let mut network = network.clone();
+        let mut network = network.clone().without_loose_ends();
         if network.name.is_empty() {
             network.name.clone_from(&profile.name);
         }

@@ -78,7 +78,7 @@ fn values(tensor: &TensorProto, most: usize) -> Result<WeightValues, String> {
     let values: Option<Vec<f64>> = places.map(value).collect();
     let values = values.ok_or_else(|| {
         let kind = proto::type_name(tensor.data_type);
-        format!("the file has other numbers than {count} of type {kind}")
+        format!("the {count} values of type {kind} cannot be read")
     })?;
     Ok(WeightValues { count, values })
 }

@@ -10,7 +10,7 @@ use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::experiment::Experiments;
 use powerband_core::domain::machine::ClockOffset;
-use powerband_core::domain::plan::Profiler;
+use powerband_core::domain::plan::{MOST_PROFILE_STARTS, Profiler};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::trace::Trace;
 use powerband_planning::transport;
@@ -34,11 +34,12 @@ impl ActiveRun<'_, '_> {
         }
         let experiments = self.request.beginning.plan.experiments.as_ref();
         let asked = experiments.map(Experiments::case);
+        let n_starts = self.request.beginning.plan.profile_starts.unwrap_or(1);
+        let n_starts = n_starts.min(MOST_PROFILE_STARTS) as usize;
         let is_profiled = |case: &CaseKey| {
-            self.session
-                .profiles
-                .iter()
-                .any(|profile| profile.case == Some(*case))
+            self.session.profiles.iter().any(|profile| {
+                profile.case == Some(*case) && profile.starts.len().max(1) >= n_starts
+            })
         };
         let measured = self
             .session
@@ -55,7 +56,6 @@ impl ActiveRun<'_, '_> {
         }
         // The others would only be in the way.
         self.end_workers();
-        let n_starts = self.request.beginning.plan.profile_starts.unwrap_or(1);
         if n_starts > 1 {
             return self.profile_in_turns(&wanted, n_starts);
         }
@@ -67,23 +67,29 @@ impl ActiveRun<'_, '_> {
     }
 
     /// Profiles each case in so many starts; a case that cannot be profiled is left out of later turns.
-    fn profile_in_turns(&mut self, wanted: &[CaseKey], n_starts: u32) {
+    fn profile_in_turns(&mut self, wanted: &[CaseKey], n_starts: usize) {
         let mut profiles: Vec<(CaseKey, Box<Profile>)> = Vec::new();
         for case in wanted {
-            let profile = self.try_to_profile(*case, TimelineUse::Kept);
-            profiles.extend(profile.map(|profile| (*case, profile)));
-        }
-        for (_, profile) in &mut profiles {
-            profile.starts = vec![profile.as_start()];
-        }
-        for _ in 1..n_starts {
-            for (case, profile) in &mut profiles {
-                let again = self.try_to_profile(*case, TimelineUse::None);
-                profile.starts.extend(again.map(|again| again.as_start()));
+            if let Some(mut profile) = self.try_to_profile(*case, TimelineUse::Kept) {
+                profile.starts = vec![profile.as_start()];
+                self.tell(RunEvent::Profiled {
+                    profile: profile.clone(),
+                });
+                profiles.push((*case, profile));
             }
         }
-        for (_, profile) in profiles {
-            self.tell(RunEvent::Profiled { profile });
+        for _ in 1..n_starts {
+            profiles.retain_mut(|(case, profile)| {
+                let again = self.try_to_profile(*case, TimelineUse::None);
+                let is_there = again.is_some();
+                profile.starts.extend(again.map(|again| again.as_start()));
+                if is_there {
+                    self.tell(RunEvent::Profiled {
+                        profile: profile.clone(),
+                    });
+                }
+                is_there
+            });
         }
     }
 

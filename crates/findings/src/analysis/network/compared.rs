@@ -12,6 +12,7 @@ use super::matching::match_nodes;
 use super::merged::{MergedNetwork, Origin};
 use super::modules::Item;
 use super::{NodeFate, NodeTimes, TimedNetwork, TimedNode};
+use crate::analysis::limits::node::NodeLimit;
 use crate::analysis::start_difference::{StartDifference, StartTimes};
 use powerband_core::domain::network::{Network, NetworkNode};
 
@@ -94,6 +95,39 @@ pub struct NetworkComparison {
     pub block_of: BTreeMap<Item, usize>,
     /// Why no difference has a verdict.
     pub one_start: Option<String>,
+    /// What is in each module.
+    pub modules: Vec<ModuleChanges>,
+}
+
+/// What is different in a module and in those within it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModuleChanges {
+    pub before_ns: f64,
+    pub after_ns: f64,
+    /// Whether anything in it ran.
+    pub has_times: bool,
+    pub added: u64,
+    pub changed: u64,
+    pub removed: u64,
+}
+
+impl ModuleChanges {
+    fn add(&mut self, other: &Self) {
+        self.before_ns += other.before_ns;
+        self.after_ns += other.after_ns;
+        self.has_times |= other.has_times;
+        self.added += other.added;
+        self.changed += other.changed;
+        self.removed += other.removed;
+    }
+
+    fn add_block(&mut self, block: Option<&TimeBlock>) {
+        if let Some(block) = block {
+            self.before_ns += block.before_ns;
+            self.after_ns += block.after_ns;
+            self.has_times = true;
+        }
+    }
 }
 
 /// One side of a comparison.
@@ -116,23 +150,44 @@ impl<'a> NetworkSide<'a> {
 }
 
 impl NetworkComparison {
-    /// The difference of everything in an item, in nanoseconds; nothing where no block is in it.
-    pub fn difference_ns(&self, network: &TimedNetwork, item: Item) -> Option<f64> {
-        let blocks = self.blocks_in(network, item);
-        (!blocks.is_empty()).then(|| blocks.into_iter().map(TimeBlock::difference_ns).sum())
-    }
-
-    /// The blocks of an item and of everything in it.
-    pub fn blocks_in(&self, network: &TimedNetwork, item: Item) -> Vec<&TimeBlock> {
-        let mut found = Vec::new();
-        let mut open = vec![item];
-        while let Some(item) = open.pop() {
-            found.extend(self.block(item));
-            if let Item::Module(module) = item {
-                open.extend(&network.tree.modules[module].children);
+    /// The difference of everything in an item, in nanoseconds; nothing where nothing in it ran.
+    pub fn difference_ns(&self, item: Item) -> Option<f64> {
+        match item {
+            Item::Node(_) => self.block(item).map(TimeBlock::difference_ns),
+            Item::Module(module) => {
+                let sum = self.modules.get(module).filter(|sum| sum.has_times)?;
+                Some(sum.after_ns - sum.before_ns)
             }
         }
-        found
+    }
+
+    /// Adds up what is in each module, from the innermost ones outwards.
+    fn add_up(&mut self, network: &TimedNetwork) {
+        let mut sums = vec![ModuleChanges::default(); network.tree.modules.len()];
+        for module in network.tree.inside_out() {
+            let mut sum = ModuleChanges::default();
+            sum.add_block(self.block(Item::Module(module)));
+            for child in &network.tree.modules[module].children {
+                match child {
+                    Item::Module(inner) => sum.add(&sums[*inner]),
+                    Item::Node(node) => {
+                        sum.add_block(self.block(*child));
+                        let Some(compared) = self.nodes.get(*node) else {
+                            continue;
+                        };
+                        match compared.presence {
+                            NodePresence::Added => sum.added += 1,
+                            NodePresence::Removed => sum.removed += 1,
+                            NodePresence::Both => {
+                                sum.changed += u64::from(!compared.changes.is_empty());
+                            }
+                        }
+                    }
+                }
+            }
+            sums[module] = sum;
+        }
+        self.modules = sums;
     }
 
     /// Whether a node is added, removed or changed.
@@ -149,15 +204,22 @@ impl NetworkComparison {
     /// Gives each block how it differs over the starts of both sides.
     fn judge(&mut self, new: &TimedNetwork, starts: &[StartTimes; 2]) {
         let n_compared = self.blocks.len();
+        let repeated = [
+            names_of_several(&self.before.times),
+            names_of_several(&new.times),
+        ];
         for block in &mut self.blocks {
             let names = |network: &TimedNetwork, times: &[usize]| {
                 let times = times.iter().map(|time| network.times[*time].name.clone());
                 times.collect::<Vec<String>>()
             };
-            let sides = [
-                starts[0].sums(&names(&self.before, &block.before)),
-                starts[1].sums(&names(new, &block.after)),
-            ];
+            let names = [names(&self.before, &block.before), names(new, &block.after)];
+            // The starts have one sum for each name.
+            let mut sides = names.iter().zip(&repeated);
+            if sides.any(|(names, repeated)| names.iter().any(|name| repeated.contains(name))) {
+                continue;
+            }
+            let sides = [starts[0].sums(&names[0]), starts[1].sums(&names[1])];
             if let [Some(before), Some(after)] = &sides {
                 block.starts = StartDifference::new(before, after, n_compared);
             }
@@ -180,19 +242,28 @@ impl TimedNetwork {
         let extras = match_extras(&old, &mut new);
         let (blocks, block_of) = blocks(&old, &new, &merged, &matches, &extras);
         let mut comparison = NetworkComparison {
-            nodes: compared_nodes(&old, &new, &merged, &matches),
+            nodes: compared_nodes(&old, &new, &merged, &matches, &extras),
             blocks,
             block_of,
             one_start: None,
+            modules: Vec::new(),
             before: Arc::new(old),
         };
         match (before.starts, after.starts) {
             (Ok(before), Ok(after)) => comparison.judge(&new, &[before, after]),
             (Err(reason), _) | (_, Err(reason)) => comparison.one_start = Some(reason),
         }
+        comparison.add_up(&new);
         new.comparison = Some(Arc::new(comparison));
         Ok(new)
     }
+}
+
+/// Names that several times have.
+fn names_of_several(times: &[NodeLimit]) -> BTreeSet<String> {
+    let mut seen = BTreeSet::new();
+    let again = times.iter().filter(|time| !seen.insert(&time.name));
+    again.map(|time| time.name.clone()).collect()
 }
 
 /// The nodes of a merged graph that are gone, and whether they ran before.
@@ -232,7 +303,7 @@ fn match_extras(old: &TimedNetwork, new: &mut TimedNetwork) -> Vec<(Vec<usize>, 
                 fate: NodeFate::OnlyBefore,
                 ..old.nodes[*place].clone()
             });
-            theirs = new.add_extras(gone.take(1).collect());
+            theirs = new.add_extras(gone.collect());
         }
         found.push((ours, theirs));
     }
@@ -244,7 +315,12 @@ fn compared_nodes(
     new: &TimedNetwork,
     merged: &MergedNetwork,
     matches: &[NodeMatch],
+    extras: &[(Vec<usize>, Vec<usize>)],
 ) -> Vec<ComparedNode> {
+    let only_after = extras.iter().filter(|(before, _)| before.is_empty());
+    let added: BTreeSet<usize> = only_after
+        .flat_map(|(_, after)| after.iter().copied())
+        .collect();
     let mut before_of: BTreeMap<usize, Vec<(usize, NodesMatchedBy)>> = BTreeMap::new();
     for pair in matches {
         let before = before_of.entry(pair.after).or_default();
@@ -256,10 +332,11 @@ fn compared_nodes(
             (Some(Origin::After(after)), _) => {
                 let before = before_of.remove(after).unwrap_or_default();
                 let changes = match before[..] {
+                    [] => Vec::new(),
                     [(only, by)] if by != NodesMatchedBy::Fusion => {
                         changes((old, only), (new, place))
                     }
-                    _ => Vec::new(),
+                    _ => other_operator(old, &before, &node.node),
                 };
                 let presence = if before.is_empty() {
                     NodePresence::Added
@@ -276,10 +353,28 @@ fn compared_nodes(
                 presence: NodePresence::Removed,
                 ..ComparedNode::default()
             },
+            (None, _) if added.contains(&place) => ComparedNode {
+                presence: NodePresence::Added,
+                ..ComparedNode::default()
+            },
             (None, _) => ComparedNode::default(),
         });
     }
     compared
+}
+
+/// The operator of a node that stands for others, where it is not theirs.
+fn other_operator(
+    old: &TimedNetwork,
+    before: &[(usize, NodesMatchedBy)],
+    after: &NetworkNode,
+) -> Vec<(NodeChange, [String; 2])> {
+    let ops = before
+        .iter()
+        .map(|(node, _)| old.nodes[*node].node.op.as_str());
+    let ops = ops.collect::<Vec<&str>>().join(" + ");
+    let change = (ops != after.op).then(|| (NodeChange::Operator, [ops, after.op.clone()]));
+    change.into_iter().collect()
 }
 
 /// What is another of a node.

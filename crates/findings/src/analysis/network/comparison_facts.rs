@@ -1,7 +1,5 @@
 //! What is said of a node or module that is compared with another version: the lines of its card.
 
-use std::collections::BTreeMap;
-
 use super::TimedNetwork;
 use super::compared::{NetworkComparison, NodePresence, TimeBlock};
 use super::facts::Fact;
@@ -17,18 +15,17 @@ impl NetworkComparison {
     pub(super) fn facts(&self, network: &TimedNetwork, item: Item) -> Vec<Fact> {
         let mut facts = match item {
             Item::Node(node) => self.node_facts(node),
-            Item::Module(module) => self.module_facts(network, module),
+            Item::Module(module) => self.module_facts(module),
         };
         if let Some(block) = self.block(item) {
             facts.extend(self.block_facts(network, item, block));
-        } else if let Item::Module(_) = item {
-            let blocks = self.blocks_in(network, item);
-            let before_ns: f64 = blocks.iter().map(|block| block.before_ns).sum();
-            let after_ns: f64 = blocks.iter().map(|block| block.after_ns).sum();
-            if !blocks.is_empty() {
-                facts.push(Fact::new("Time before", humanize::duration_ns(before_ns)));
-                facts.push(Fact::new("Difference", change_text(before_ns, after_ns)));
-            }
+        } else if let Item::Module(module) = item
+            && let Some(sum) = self.modules.get(module).filter(|sum| sum.has_times)
+        {
+            let before = humanize::duration_ns(sum.before_ns);
+            facts.push(Fact::new("Time before", before));
+            let change = change_text(sum.before_ns, sum.after_ns);
+            facts.push(Fact::new("Difference", change));
         }
         facts
     }
@@ -80,38 +77,24 @@ impl NetworkComparison {
         facts
     }
 
-    fn module_facts(&self, network: &TimedNetwork, module: usize) -> Vec<Fact> {
-        let changed = self.changed_nodes(network, module);
+    fn module_facts(&self, module: usize) -> Vec<Fact> {
+        let changed = self.changed_nodes(module);
         let fact = (!changed.is_empty()).then(|| Fact::new("Against before", changed));
         fact.into_iter().collect()
     }
 
     /// How many nodes of a module are added, changed and removed; empty where none is.
-    pub fn changed_nodes(&self, network: &TimedNetwork, module: usize) -> String {
-        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        let mut open = vec![module];
-        while let Some(module) = open.pop() {
-            for child in &network.tree.modules[module].children {
-                match child {
-                    Item::Module(inner) => open.push(*inner),
-                    Item::Node(node) => {
-                        let compared = self.nodes.get(*node);
-                        let word = compared.and_then(|node| match node.presence {
-                            NodePresence::Added => Some("added"),
-                            NodePresence::Removed => Some("removed"),
-                            NodePresence::Both if !node.changes.is_empty() => Some("changed"),
-                            NodePresence::Both => None,
-                        });
-                        if let Some(word) = word {
-                            *counts.entry(word).or_default() += 1;
-                        }
-                    }
-                }
-            }
-        }
-        let texts = counts
-            .into_iter()
-            .map(|(word, count)| format!("{} {word}", humanize::count(count)));
+    pub fn changed_nodes(&self, module: usize) -> String {
+        let Some(sum) = self.modules.get(module) else {
+            return String::new();
+        };
+        let counts = [
+            (sum.added, "added"),
+            (sum.changed, "changed"),
+            (sum.removed, "removed"),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let texts = counts.map(|(count, word)| format!("{} {word}", humanize::count(count)));
         texts.collect::<Vec<String>>().join(", ")
     }
 
@@ -151,7 +134,10 @@ impl NetworkComparison {
                 }
             }
             (None, Some(reason)) => format!("not known whether it is noise: {reason}"),
-            (None, None) => "not known whether it is noise: not every start has it".to_owned(),
+            (None, None) => {
+                "not known whether it is noise: not every start has it under its own name"
+                    .to_owned()
+            }
         };
         facts.push(Fact::new("Verdict", verdict));
         facts

@@ -17,6 +17,9 @@ const CONVERSIONS: [&str; 4] = [
     "Cast",
 ];
 
+/// So many nodes one other can stand for.
+const MOST_FUSED: usize = 24;
+
 /// Connected nodes without a match, and the matched nodes around them.
 struct Stretch {
     nodes: Vec<usize>,
@@ -43,9 +46,12 @@ pub(super) fn matches(sides: &[MatchedSide<'_>; 2]) -> Vec<NodeMatch> {
             partners(&sides[0], &stretch.readers),
         );
         let place = place_of.get(&around).copied().flatten();
+        let place = place.filter(|place| is_replaced_by(stretch, &theirs[*place]));
         if let Some(place) = place.filter(|place| is_taken.insert(*place)) {
             found.extend(all_pairs(&stretch.nodes, &theirs[place].nodes));
-        } else if let Some(node) = belongs_to(&sides[0], &sides[1], stretch) {
+        } else if stretch.nodes.len() <= MOST_FUSED
+            && let Some(node) = belongs_to(&sides[0], &sides[1], stretch)
+        {
             let node = sides[0].partner[node];
             found.extend(
                 node.iter()
@@ -55,6 +61,7 @@ pub(super) fn matches(sides: &[MatchedSide<'_>; 2]) -> Vec<NodeMatch> {
     }
     for (place, stretch) in theirs.iter().enumerate() {
         if !is_taken.contains(&place)
+            && stretch.nodes.len() <= MOST_FUSED
             && let Some(node) = belongs_to(&sides[1], &sides[0], stretch)
         {
             let node = sides[1].partner[node];
@@ -65,6 +72,14 @@ pub(super) fn matches(sides: &[MatchedSide<'_>; 2]) -> Vec<NodeMatch> {
         }
     }
     found
+}
+
+/// Whether one stretch stands for another between the same nodes: one node for one, or for several. What has no matched
+/// nodes on both of its sides may be anything.
+fn is_replaced_by(before: &Stretch, after: &Stretch) -> bool {
+    let sizes = [before.nodes.len(), after.nodes.len()];
+    let has_ends = !before.reads.is_empty() && !before.readers.is_empty();
+    has_ends && sizes.contains(&1) && sizes.iter().all(|size| *size <= MOST_FUSED)
 }
 
 fn partners(side: &MatchedSide<'_>, nodes: &BTreeSet<usize>) -> BTreeSet<usize> {

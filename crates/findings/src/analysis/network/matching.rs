@@ -12,6 +12,9 @@ use super::matched_side::{MatchedSide, NodeKey, NodeMatch, NodesMatchedBy};
 use crate::analysis::alignment;
 use powerband_core::domain::network::Network;
 
+/// So many nodes on each side of a missing part are tried.
+const MOST_SHIFTED: usize = 500;
+
 /// The matches of two networks; of each node at most one, but for those of fusions.
 pub fn match_nodes(before: &Network, after: &Network) -> Vec<NodeMatch> {
     let mut matching = Matching::new(before, after);
@@ -178,10 +181,11 @@ impl<'a> Matching<'a> {
                     .take_while(|one| one.is_none())
                     .count();
                 let works = |node: usize| side.keys[node].work();
-                let earlier =
-                    (1..=from).take_while(|back| works(from - back) == works(from + length - back));
+                let earlier = (1..=from.min(MOST_SHIFTED))
+                    .take_while(|back| works(from - back) == works(from + length - back));
                 let mut shifted: Vec<usize> = earlier.map(|back| from - back).collect();
                 let later = (from + length..partner.len())
+                    .take(MOST_SHIFTED)
                     .take_while(|node| works(*node) == works(node - length));
                 shifted.extend(later);
                 let ours = |node: usize| if is_first { Some(node) } else { partner[node] };

@@ -30,7 +30,11 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
         let [before, after] = profiles.map(StartTimes::of_profile);
         let before = NetworkSide {
             network: graph,
-            times: NodeTimes::of_profile(part.session, material.profile_before, roofs),
+            times: NodeTimes::of_profile(
+                part.session,
+                material.profile_before,
+                limits::roofs_for(part.session, material.roofs),
+            ),
             starts: before,
         };
         let after = NetworkSide {

@@ -377,7 +377,7 @@ impl Painting<'_> {
         if self.figure.colours.colouring == NetworkColouring::Difference
             && let Some(comparison) = &network.comparison
         {
-            let change = comparison.difference_ns(network, item);
+            let change = comparison.difference_ns(item);
             text.number = change.map_or_else(String::new, humanize::time_change);
         }
         text
