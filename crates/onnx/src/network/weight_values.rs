@@ -90,6 +90,7 @@ fn raw_value(bytes: &[u8], kind: DataType, place: usize) -> Option<f64> {
     let bytes = bytes.get(start..start.checked_add(width)?)?;
     Some(match kind {
         DataType::Float => f32::from_le_bytes(bytes.try_into().ok()?).into(),
+        DataType::Double => f64::from_le_bytes(bytes.try_into().ok()?),
         DataType::Float16 => f16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
         DataType::Bfloat16 => bf16::from_le_bytes(bytes.try_into().ok()?).to_f64(),
         DataType::Int8 => i8::from_le_bytes(bytes.try_into().ok()?).into(),
@@ -105,6 +106,7 @@ fn typed_value(tensor: &TensorProto, kind: DataType, place: usize) -> Option<f64
     let small = tensor.int32_data.get(place).copied();
     Some(match kind {
         DataType::Float => tensor.float_data.get(place).copied()?.into(),
+        DataType::Double => tensor.double_data.get(place).copied()?,
         DataType::Float16 => f16::from_bits(small? as u16).to_f64(),
         DataType::Bfloat16 => bf16::from_bits(small? as u16).to_f64(),
         DataType::Int8 | DataType::Uint8 | DataType::Int32 => small?.into(),
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_type_is_read_from_bytes_and_from_its_field() {
-        use DataType::{Bfloat16, Float, Float16, Int8, Int32, Int64, Uint8};
+        use DataType::{Bfloat16, Double, Float, Float16, Int8, Int32, Int64, Uint8};
         let ints = |kind: DataType, ints: [i32; 2]| TensorProto {
             int32_data: ints.to_vec(),
             ..tensor(kind, 2)
@@ -146,6 +148,11 @@ mod tests {
             float_data: vec![1.5, -2.0],
             ..tensor(Float, 2)
         };
+        let doubles = TensorProto {
+            double_data: vec![0.1, -2.0],
+            ..tensor(Double, 2)
+        };
+        let double_bytes = [0.1_f64, -2.0].map(f64::to_le_bytes).concat();
         let longs = TensorProto {
             int64_data: vec![3, -4],
             ..tensor(Int64, 2)
@@ -157,6 +164,8 @@ mod tests {
         let cases = [
             (floats, [1.5, -2.0]),
             (raw(Float, &[0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0]), [1.5, -2.0]),
+            (raw(Double, &double_bytes), [0.1, -2.0]),
+            (doubles, [0.1, -2.0]),
             (raw(Float16, &[0, 0x3e, 0, 0xc0]), [1.5, -2.0]),
             (ints(Float16, [0x3e00, 0xc000]), [1.5, -2.0]),
             (raw(Bfloat16, &[0xc0, 0x3f, 0, 0xc0]), [1.5, -2.0]),
