@@ -91,7 +91,7 @@ impl Changed {
     }
 
     /// Everything gets a name that says nothing, or none at all.
-    fn rename(&mut self, has_names: bool, has_weights: bool) {
+    fn rename(&mut self, (has_names, has_weights): (bool, bool)) {
         for (place, node) in self.nodes.iter_mut().enumerate() {
             let Some(node) = node.as_mut().filter(|node| node.kind == NodeKind::Operator) else {
                 continue;
@@ -213,8 +213,8 @@ fn changed(
 ) -> (Network, Vec<BTreeSet<usize>>) {
     let mut chances = Chances(seed);
     let mut changed = Changed::new(network);
-    if let Some((has_names, has_weights)) = renaming {
-        changed.rename(has_names, has_weights);
+    if let Some(kept) = renaming {
+        changed.rename(kept);
     }
     for node in 0..network.nodes.len() {
         if network.nodes[node].kind != NodeKind::Operator || changed.nodes[node].is_none() {
@@ -315,7 +315,7 @@ pub(crate) fn with_a_slower_version(home: &Home) -> PathBuf {
         starts.collect::<Vec<ProfiledStart>>()
     };
     let mut slower = session.profiles[0].clone();
-    slower.name = "slower".to_owned();
+    "slower".clone_into(&mut slower.name);
     let node = slower.totals.iter_mut().find(|total| total.kind.is_work());
     node.expect("a node").total_ns *= 2;
     slower.starts = starts(&slower);

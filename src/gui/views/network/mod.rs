@@ -15,7 +15,7 @@ use powerband_app::action::{Action, Network};
 use powerband_app::network::{Direction, NetworkState};
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout;
-use powerband_app::why;
+use powerband_app::why::{self, WhySubject};
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::layout::network::shapes;
 use powerband_findings::chart::network::NetworkFigure;
@@ -27,6 +27,8 @@ const LEAST_HEIGHT: f32 = 220.0;
 const NARROW: f32 = 620.0;
 /// Height of the card there.
 const CARD_BELOW: f32 = 170.0;
+/// Where there is less room, the choices stand in two rows.
+const ONE_ROW: f32 = 800.0;
 /// Width of the search.
 const SEARCH: f32 = 150.0;
 
@@ -38,20 +40,15 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         super::answer::report_button(ui, app, Screen::Network, actions);
     });
     ui.add_space(space::MEDIUM);
-    ui.horizontal_wrapped(|ui| {
-        let room = (ui.available_width() * 0.2).clamp(120.0, 260.0);
-        super::why::subject_choice(ui, app, looking, room, actions);
-        if let Some(after) = looking.profile_ref() {
-            let mut changes = Vec::new();
-            choices::before_choice(ui, app, after, room.min(150.0), &mut changes);
-            actions.extend(changes.into_iter().map(Action::Kernels));
-        }
-        modes(ui, &app.profile.network, actions);
-        if !app.profile.network.shows_tables {
-            colouring(ui, &app.profile.network, actions);
-            search(ui, &app.profile.network, actions);
-        }
-    });
+    if ui.available_width() < ONE_ROW {
+        ui.horizontal_wrapped(|ui| subjects(ui, app, looking, actions));
+        ui.horizontal_wrapped(|ui| choices(ui, app, actions));
+    } else {
+        ui.horizontal(|ui| {
+            subjects(ui, app, looking, actions);
+            choices(ui, app, actions);
+        });
+    }
     ui.add_space(space::SMALL);
     let state = &app.profile.network;
     if state.shows_tables {
@@ -63,6 +60,27 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         }
         (Some(Ok(_)), Some(picture)) => body(ui, app, picture, actions),
         _ => waiting::show(ui, "Reading the network…"),
+    }
+}
+
+/// What is shown, and what it is compared with.
+fn subjects(ui: &mut Ui, app: &App, looking: WhySubject, actions: &mut Vec<Action>) {
+    let room = (ui.available_width() * 0.2).clamp(120.0, 260.0);
+    super::why::subject_choice(ui, app, looking, room, actions);
+    if let Some(after) = looking.profile_ref() {
+        let mut changes = Vec::new();
+        choices::before_choice(ui, app, after, room.min(150.0), &mut changes);
+        actions.extend(changes.into_iter().map(Action::Kernels));
+    }
+}
+
+/// How it is shown.
+fn choices(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    let state = &app.profile.network;
+    modes(ui, state, actions);
+    if !state.shows_tables {
+        colouring(ui, state, actions);
+        search(ui, state, actions);
     }
 }
 
