@@ -62,6 +62,18 @@ fn tensor_of_weight(model: &ModelProto, wanted: &NetworkWeight) -> Option<Tensor
     found.map(|(_, tensor)| tensor.clone())
 }
 
+/// Types whose values are read.
+const READ: [DataType; 8] = [
+    DataType::Float,
+    DataType::Double,
+    DataType::Float16,
+    DataType::Bfloat16,
+    DataType::Int8,
+    DataType::Uint8,
+    DataType::Int32,
+    DataType::Int64,
+];
+
 /// At most so many values of a tensor, evenly spread.
 fn values(tensor: &TensorProto, most: usize) -> Result<WeightValues, String> {
     let count = proto::tensor_elements(tensor);
@@ -71,6 +83,10 @@ fn values(tensor: &TensorProto, most: usize) -> Result<WeightValues, String> {
         usize::try_from(place).ok()
     });
     let kind = DataType::try_from(tensor.data_type).unwrap_or_default();
+    if !READ.contains(&kind) {
+        let kind = proto::type_name(tensor.data_type);
+        return Err(format!("values of type {kind} are not read"));
+    }
     let value = |place: Option<usize>| match tensor.raw_data[..] {
         [] => typed_value(tensor, kind, place?),
         _ => raw_value(&tensor.raw_data, kind, place?),
@@ -78,7 +94,7 @@ fn values(tensor: &TensorProto, most: usize) -> Result<WeightValues, String> {
     let values: Option<Vec<f64>> = places.map(value).collect();
     let values = values.ok_or_else(|| {
         let kind = proto::type_name(tensor.data_type);
-        format!("the {count} values of type {kind} cannot be read")
+        format!("the file has other numbers than {count} of type {kind}")
     })?;
     Ok(WeightValues { count, values })
 }
