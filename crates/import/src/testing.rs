@@ -201,3 +201,13 @@ pub fn database(sql: &str) -> (tempfile::TempDir, PathBuf) {
     database.execute_batch(sql).unwrap();
     (folder, path)
 }
+
+/// The names of the nodes of a file's graph, which every time that it has is one of.
+pub(crate) fn names_of_nodes(imported: &Imported) -> Vec<&str> {
+    let network = imported.network.as_ref().unwrap();
+    let names = network.nodes.iter().map(|node| node.name.as_str());
+    let names: Vec<&str> = names.collect();
+    let mut totals = imported.totals.iter();
+    assert!(totals.all(|total| names.contains(&total.name.as_str())));
+    names
+}

@@ -8,7 +8,7 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::network::compared::NetworkSide;
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
-use powerband_findings::analysis::start_difference::StartTimes;
+use powerband_findings::analysis::start_difference::{StartOrder, StartTimes};
 use powerband_findings::chart::layout::network::NetworkLayout;
 use powerband_findings::chart::network::{NetworkFigure, coloured};
 use powerband_onnx::network;
@@ -49,7 +49,12 @@ pub(super) fn find(key: &NetworkSubject, paths: &Paths) -> NetworkResult {
         times,
         starts: starts(session, profile),
     };
-    Ok(Arc::new(TimedNetwork::compared(before, after)?))
+    let order = if pick.session == key.subject.session {
+        StartOrder::InTurns
+    } else {
+        StartOrder::Apart
+    };
+    Ok(Arc::new(TimedNetwork::compared(before, after, order)?))
 }
 
 /// Lays the picture out, and colours it.

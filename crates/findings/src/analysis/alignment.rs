@@ -110,14 +110,14 @@ impl Band {
 }
 
 /// The scores of a row of cells, by the step that led to each.
-struct Row {
+struct AlignmentRow {
     first_column: usize,
     cells: Vec<[f32; 3]>,
     /// Which step came before each step, two bits for each.
     back: Vec<u8>,
 }
 
-impl Row {
+impl AlignmentRow {
     fn cell(&self, column: usize) -> [f32; 3] {
         let place = column.checked_sub(self.first_column);
         let cell = place.and_then(|place| self.cells.get(place));
@@ -142,7 +142,7 @@ fn align_stretch(lengths: Pair, score: &dyn Fn(usize, usize) -> Option<f32>) -> 
     }
     let band = Band::new(lengths);
     let mut steps: Vec<(usize, Vec<u8>)> = Vec::with_capacity(lengths.0 + 1);
-    let mut last = Row {
+    let mut last = AlignmentRow {
         first_column: 0,
         cells: Vec::new(),
         back: Vec::new(),
@@ -185,11 +185,11 @@ fn align_stretch(lengths: Pair, score: &dyn Fn(usize, usize) -> Option<f32>) -> 
 fn next_row(
     band: &Band,
     first: usize,
-    last: &Row,
+    last: &AlignmentRow,
     score: &dyn Fn(usize, usize) -> Option<f32>,
-) -> Row {
+) -> AlignmentRow {
     let columns = band.columns(first);
-    let mut row = Row {
+    let mut row = AlignmentRow {
         first_column: *columns.start(),
         cells: Vec::new(),
         back: Vec::new(),

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::verdict::{Call, LEAST_FLOOR};
 use powerband_core::domain::profile::Profile;
+use powerband_core::stats::session_spread::NARROW_RATIO;
 use powerband_core::stats::student;
 
 /// How often a verdict may be wrong of all that are given together.
@@ -63,6 +64,15 @@ impl StartTimes {
     }
 }
 
+/// When the starts of two sides were profiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartOrder {
+    /// Those of both sides took turns, in one session.
+    InTurns,
+    /// In two sessions: the machine may have been in another state.
+    Apart,
+}
+
 /// How the times of the starts after differ from those before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StartDifference {
@@ -78,7 +88,12 @@ pub struct StartDifference {
 impl StartDifference {
     /// Compares times of starts, one of so many comparisons; nothing where a side has fewer than two starts, or one
     /// takes no time.
-    pub fn new(before: &[f64], after: &[f64], n_compared: usize) -> Option<Self> {
+    pub fn new(
+        before: &[f64],
+        after: &[f64],
+        order: StartOrder,
+        n_compared: usize,
+    ) -> Option<Self> {
         let logarithms = |times: &[f64]| {
             let times = times.iter().filter(|time| **time > 0.0);
             times.map(|time| time.ln()).collect::<Vec<f64>>()
@@ -89,6 +104,11 @@ impl StartDifference {
         }
         let outside = WRONG / n_compared.max(1) as f64;
         let (difference, half) = student::difference(&sides[0], &sides[1], outside)?;
+        // As between sessions whose rounds come from one stretch of time.
+        let half = match order {
+            StartOrder::InTurns => half,
+            StartOrder::Apart => half.max(NARROW_RATIO.ln()),
+        };
         let floor = LEAST_FLOOR.ln_1p();
         let call = if difference - half > floor {
             Call::Slower
@@ -101,7 +121,8 @@ impl StartDifference {
         };
         let beyond = (difference.abs() - floor).abs();
         let n_starts = before.len().min(after.len()) as f64 * (half / beyond).powi(2);
-        let needs_more = call == Call::Inconclusive && n_starts <= MOST_STARTS;
+        let needs_more =
+            call == Call::Inconclusive && order == StartOrder::InTurns && n_starts <= MOST_STARTS;
         Some(Self {
             call,
             ratio: difference.exp(),
@@ -113,6 +134,7 @@ impl StartDifference {
 
 #[cfg(test)]
 mod tests {
+    use super::StartOrder::InTurns;
     use super::*;
     use powerband_core::stats::joint;
 
@@ -134,7 +156,7 @@ mod tests {
                     starts.collect::<Vec<f64>>()
                 };
                 let (before, after) = (starts(sides[0], 1e5), starts(sides[1], 1e5 * by));
-                let found = StartDifference::new(&before, &after, n_operators);
+                let found = StartDifference::new(&before, &after, InTurns, n_operators);
                 found.expect("a difference").call
             });
             let coloured: Vec<usize> = calls
@@ -149,11 +171,30 @@ mod tests {
 
     #[test]
     fn more_starts_are_named_where_they_would_settle_it() {
-        let found = StartDifference::new(&[100.0, 104.0, 97.0], &[106.0, 110.0, 103.0], 1).unwrap();
+        let found = StartDifference::new(&[100.0, 104.0, 97.0], &[106.0, 110.0, 103.0], InTurns, 1)
+            .unwrap();
         assert_eq!(found.call, Call::Inconclusive);
         assert!(found.starts_needed.is_some_and(|starts| starts > 3));
         assert!(found.interval.0 < found.ratio && found.ratio < found.interval.1);
-        assert_eq!(StartDifference::new(&[1.0], &[1.0, 2.0], 1), None);
-        assert_eq!(StartDifference::new(&[0.0, 1.0], &[1.0, 2.0], 1), None);
+        assert_eq!(StartDifference::new(&[1.0], &[1.0, 2.0], InTurns, 1), None);
+        assert_eq!(
+            StartDifference::new(&[0.0, 1.0], &[1.0, 2.0], InTurns, 1),
+            None
+        );
+    }
+
+    #[test]
+    fn sessions_that_took_no_turns_differ_by_more() {
+        let (before, after) = ([100.0, 101.0, 99.0], [140.0, 141.0, 139.0]);
+        let call = |order| {
+            StartDifference::new(&before, &after, order, 1)
+                .unwrap()
+                .call
+        };
+        assert_eq!(call(InTurns), Call::Slower);
+        assert_eq!(call(StartOrder::Apart), Call::Inconclusive);
+        let twice = [201.0, 202.0, 200.0];
+        let found = StartDifference::new(&before, &twice, StartOrder::Apart, 1).unwrap();
+        assert_eq!(found.call, Call::Slower);
     }
 }

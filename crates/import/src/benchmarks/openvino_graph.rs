@@ -259,18 +259,8 @@ mod tests {
     #[test]
     fn a_real_graph_has_times_edges_shapes_and_weights() {
         let imported = testing::fixture(FILE);
-        let network = imported.network.unwrap();
-        let names: Vec<&str> = network
-            .nodes
-            .iter()
-            .map(|node| node.name.as_str())
-            .collect();
-        assert!(
-            imported
-                .totals
-                .iter()
-                .all(|total| names.contains(&total.name.as_str()))
-        );
+        let names = testing::names_of_nodes(&imported);
+        let network = imported.network.as_ref().unwrap();
         let sum: u64 = imported.totals.iter().map(|total| total.total_ns).sum();
         assert_eq!((names.len(), network.edges.len()), (12, 12));
         assert_eq!((imported.totals.len(), sum), (7, 276_000));

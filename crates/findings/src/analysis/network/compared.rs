@@ -13,7 +13,7 @@ use super::merged::{MergedNetwork, Origin};
 use super::modules::Item;
 use super::{NodeFate, NodeTimes, TimedNetwork, TimedNode};
 use crate::analysis::limits::node::NodeLimit;
-use crate::analysis::start_difference::{StartDifference, StartTimes};
+use crate::analysis::start_difference::{StartDifference, StartOrder, StartTimes};
 use powerband_core::domain::network::{Network, NetworkNode};
 
 /// In which of the two versions a node is.
@@ -202,7 +202,7 @@ impl NetworkComparison {
     }
 
     /// Gives each block how it differs over the starts of both sides.
-    fn judge(&mut self, new: &TimedNetwork, starts: &[StartTimes; 2]) {
+    fn judge(&mut self, new: &TimedNetwork, starts: &[StartTimes; 2], order: StartOrder) {
         let n_compared = self.blocks.len();
         let repeated = [
             names_of_several(&self.before.times),
@@ -221,7 +221,7 @@ impl NetworkComparison {
             }
             let sides = [starts[0].sums(&names[0]), starts[1].sums(&names[1])];
             if let [Some(before), Some(after)] = &sides {
-                block.starts = StartDifference::new(before, after, n_compared);
+                block.starts = StartDifference::new(before, after, order, n_compared);
             }
         }
     }
@@ -233,7 +233,11 @@ impl TimedNetwork {
     /// # Errors
     ///
     /// Where the times of a side are those of another network.
-    pub fn compared(before: NetworkSide<'_>, after: NetworkSide<'_>) -> Result<Self, String> {
+    pub fn compared(
+        before: NetworkSide<'_>,
+        after: NetworkSide<'_>,
+        order: StartOrder,
+    ) -> Result<Self, String> {
         let matches = match_nodes(before.network, after.network);
         let merged = MergedNetwork::new(before.network, after.network, &matches);
         let old = Self::new(before.network, before.times)?;
@@ -250,7 +254,7 @@ impl TimedNetwork {
             before: Arc::new(old),
         };
         match (before.starts, after.starts) {
-            (Ok(before), Ok(after)) => comparison.judge(&new, &[before, after]),
+            (Ok(before), Ok(after)) => comparison.judge(&new, &[before, after], order),
             (Err(reason), _) | (_, Err(reason)) => comparison.one_start = Some(reason),
         }
         comparison.add_up(&new);

@@ -4,7 +4,7 @@ use super::compared::{NetworkSide, NodePresence};
 use super::modules::Item;
 use super::tests::{chain, fused, took};
 use super::*;
-use crate::analysis::start_difference::StartTimes;
+use crate::analysis::start_difference::{StartOrder, StartTimes};
 use crate::analysis::verdict::Call;
 use powerband_core::domain::profile::{Profile, ProfiledStart};
 
@@ -61,7 +61,7 @@ fn compared() -> TimedNetwork {
     ];
     let before = side(&before, times("old", old, Some(fusions)));
     let after = side(&after, times("new", new, None));
-    TimedNetwork::compared(before, after).unwrap()
+    TimedNetwork::compared(before, after, StartOrder::InTurns).unwrap()
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn a_difference_has_a_verdict_where_both_sides_were_profiled_in_several_starts()
         starts: StartTimes::of_profile(&profile(conv_ns)),
     });
     let [one, two] = sides;
-    let found = TimedNetwork::compared(one, two).unwrap();
+    let found = TimedNetwork::compared(one, two, StartOrder::InTurns).unwrap();
     let comparison = found.comparison.as_ref().unwrap();
     let call = |op: &str| {
         let node = found

@@ -21,7 +21,7 @@ const CONVERSIONS: [&str; 4] = [
 const MOST_FUSED: usize = 24;
 
 /// Connected nodes without a match, and the matched nodes around them.
-struct Stretch {
+struct UnmatchedNodes {
     nodes: Vec<usize>,
     /// The matched nodes that it reads, and those that read it.
     reads: BTreeSet<usize>,
@@ -76,7 +76,7 @@ pub(super) fn matches(sides: &[MatchedSide<'_>; 2]) -> Vec<NodeMatch> {
 
 /// Whether one stretch stands for another between the same nodes: one node for one, or for several. What has no matched
 /// nodes on both of its sides may be anything.
-fn is_replaced_by(before: &Stretch, after: &Stretch) -> bool {
+fn is_replaced_by(before: &UnmatchedNodes, after: &UnmatchedNodes) -> bool {
     let sizes = [before.nodes.len(), after.nodes.len()];
     let has_ends = !before.reads.is_empty() && !before.readers.is_empty();
     has_ends && sizes.contains(&1) && sizes.iter().all(|size| *size <= MOST_FUSED)
@@ -102,7 +102,7 @@ fn all_pairs(before: &[usize], after: &[usize]) -> Vec<NodeMatch> {
         .collect()
 }
 
-fn stretches(side: &MatchedSide<'_>) -> Vec<Stretch> {
+fn stretches(side: &MatchedSide<'_>) -> Vec<UnmatchedNodes> {
     let is_open = |node: usize| {
         let shown = &side.network.nodes[node];
         let is_conversion = CONVERSIONS.contains(&shown.op.as_str());
@@ -114,7 +114,7 @@ fn stretches(side: &MatchedSide<'_>) -> Vec<Stretch> {
         if is_seen[first] || !is_open(first) {
             continue;
         }
-        let mut stretch = Stretch {
+        let mut stretch = UnmatchedNodes {
             nodes: Vec::new(),
             reads: BTreeSet::new(),
             readers: BTreeSet::new(),
@@ -138,7 +138,11 @@ fn stretches(side: &MatchedSide<'_>) -> Vec<Stretch> {
 }
 
 /// The one node that a stretch reads of which the other side has an operator that does more.
-fn belongs_to(own: &MatchedSide<'_>, other: &MatchedSide<'_>, stretch: &Stretch) -> Option<usize> {
+fn belongs_to(
+    own: &MatchedSide<'_>,
+    other: &MatchedSide<'_>,
+    stretch: &UnmatchedNodes,
+) -> Option<usize> {
     let does_more = |node: &&usize| {
         let op = own.network.nodes[**node].op.as_str();
         let theirs = own.partner[**node].map(|node| other.network.nodes[node].op.as_str());

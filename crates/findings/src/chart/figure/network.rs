@@ -8,7 +8,7 @@ use crate::analysis::category::Rules;
 use crate::analysis::limits;
 use crate::analysis::network::compared::NetworkSide;
 use crate::analysis::network::{NodeTimes, TimedNetwork};
-use crate::analysis::start_difference::StartTimes;
+use crate::analysis::start_difference::{StartOrder, StartTimes};
 use crate::chart::network::NetworkFigure;
 use crate::chart::network_colours::NetworkColouring;
 
@@ -27,6 +27,10 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
             profile(part, material.profile_before)?,
             profile(&material.after, material.profile)?,
         ];
+        let order = match &material.before {
+            None => StartOrder::InTurns,
+            Some(_) => StartOrder::Apart,
+        };
         let [before, after] = profiles.map(StartTimes::of_profile);
         let before = NetworkSide {
             network: graph,
@@ -42,7 +46,7 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
             times,
             starts: after,
         };
-        let timed = TimedNetwork::compared(before, after)?;
+        let timed = TimedNetwork::compared(before, after, order)?;
         (timed, NetworkColouring::Difference)
     } else {
         (TimedNetwork::new(network, times)?, NetworkColouring::Time)
