@@ -346,14 +346,7 @@ fn of_network(picture: &NetworkFigure) -> CsvTable {
     };
     let mut table = CsvTable::new(&header);
     let row = |item: Item, module: usize, name: &str, op: &str, fate: &str| {
-        let time = match item {
-            Item::Node(node) => network.nodes[node].time,
-            Item::Module(module) => match network.tree.modules[module].kind {
-                ModuleKind::Fused(time) => time,
-                _ => None,
-            },
-        };
-        let time = time.and_then(|time| network.times.get(time));
+        let time = network.own_time(item);
         let number = |number: Option<f64>| number.map_or(CsvCell::Empty, CsvCell::Number);
         let bound = time.and_then(|time| time.bound.as_ref().ok());
         let mut row = vec![

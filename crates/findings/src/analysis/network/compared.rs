@@ -196,6 +196,11 @@ impl NetworkComparison {
         compared.is_some_and(|node| node.presence != NodePresence::Both || !node.changes.is_empty())
     }
 
+    /// Whether a node that is gone ran by itself: else nothing ran for it, or it was a part of what still runs.
+    pub fn ran_alone(&self, node: usize) -> bool {
+        self.block_of.contains_key(&Item::Node(node))
+    }
+
     /// What ran for an item alone.
     pub fn block(&self, item: Item) -> Option<&TimeBlock> {
         self.blocks.get(*self.block_of.get(&item)?)
@@ -241,7 +246,7 @@ impl TimedNetwork {
         let matches = match_nodes(before.network, after.network);
         let merged = MergedNetwork::new(before.network, after.network, &matches);
         let old = Self::new(before.network, before.times)?;
-        let gone = gone_nodes(&merged, &old);
+        let gone = gone_nodes(&merged);
         let mut new = Self::joined(&merged.network, after.times, &gone)?;
         let extras = match_extras(&old, &mut new);
         let (blocks, block_of) = blocks(&old, &new, &merged, &matches, &extras);
@@ -270,17 +275,11 @@ fn names_of_several(times: &[NodeLimit]) -> BTreeSet<String> {
     again.map(|time| time.name.clone()).collect()
 }
 
-/// The nodes of a merged graph that are gone, and whether they ran before.
-fn gone_nodes(merged: &MergedNetwork, old: &TimedNetwork) -> BTreeMap<usize, NodeFate> {
+/// The nodes of a merged graph that are gone.
+fn gone_nodes(merged: &MergedNetwork) -> BTreeSet<usize> {
     let origins = merged.origins.iter().enumerate();
-    let gone = origins.filter_map(|(place, origin)| match origin {
-        Origin::Before(node) if old.nodes[*node].fate == NodeFate::Removed => {
-            Some((place, NodeFate::Removed))
-        }
-        Origin::Before(_) => Some((place, NodeFate::OnlyBefore)),
-        Origin::After(_) => None,
-    });
-    gone.collect()
+    let gone = origins.filter(|(_, origin)| matches!(origin, Origin::Before(_)));
+    gone.map(|(place, _)| place).collect()
 }
 
 /// Nodes that are in no file, before and after by their operator: those after by their place in the picture. One that

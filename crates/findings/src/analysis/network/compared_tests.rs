@@ -106,6 +106,38 @@ fn what_ran_as_one_is_compared_with_its_parts() {
 }
 
 #[test]
+fn what_has_no_difference_of_its_own_says_with_what_it_is_counted() {
+    let found = compared();
+    let relu = found.nodes.iter().position(|node| node.node.op == "Relu");
+    let facts = found.facts(Item::Node(relu.unwrap()));
+    let difference = facts.iter().find(|fact| fact.name == "Difference");
+    assert_eq!(difference.unwrap().value, "counted with conv");
+}
+
+#[test]
+fn a_part_that_is_gone_of_what_still_runs_did_not_run_alone() {
+    let before = chain(&[
+        ("conv", "Conv"),
+        ("bn", "BatchNormalization"),
+        ("drop", "Dropout"),
+    ]);
+    let after = chain(&[("conv", "Conv")]);
+    let fusions = fused("conv_bn", &["conv", "bn"]);
+    let old = vec![took("conv_bn", 80), took("drop", 5)];
+    let before = side(&before, times("old", old, Some(fusions)));
+    let after = side(&after, times("new", vec![took("conv", 60)], None));
+    let found = TimedNetwork::compared(before, after, StartOrder::InTurns).unwrap();
+    let comparison = found.comparison.as_ref().unwrap();
+    let ran_alone = |op: &str| {
+        let node = found.nodes.iter().position(|node| node.node.op == op);
+        comparison.ran_alone(node.unwrap())
+    };
+    assert!(!ran_alone("BatchNormalization") && ran_alone("Dropout"));
+    let total = comparison.difference_ns(Item::Module(0));
+    assert_eq!(total, Some(60.0 - 85.0));
+}
+
+#[test]
 fn added_and_removed_nodes_are_in_the_picture() {
     let found = compared();
     let comparison = found.comparison.as_ref().unwrap();

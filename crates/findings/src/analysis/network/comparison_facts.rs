@@ -27,7 +27,19 @@ impl NetworkComparison {
             let change = change_text(sum.before_ns, sum.after_ns);
             facts.push(Fact::new("Difference", change));
         }
+        if let Some(home) = self.counted_with(network, item) {
+            let text = format!("counted with {}", network.item_name(home));
+            facts.push(Fact::new("Difference", text));
+        }
         facts
+    }
+
+    /// The item that has the difference of another one, where both ran as one on the other side.
+    fn counted_with(&self, network: &TimedNetwork, item: Item) -> Option<Item> {
+        let own = network.place_of_own_time(item)?;
+        let mut homes = self.block_of.iter();
+        let (home, _) = homes.find(|(_, block)| self.blocks[**block].after.contains(&own))?;
+        (*home != item).then_some(*home)
     }
 
     /// The nodes before that a node stands for, and by what they were found; empty where there are none.

@@ -71,14 +71,18 @@ impl TimedNetwork {
 
     /// What ran for an item alone, where it is one node of the engine.
     pub fn own_time(&self, item: Item) -> Option<&NodeLimit> {
-        let time = match item {
+        self.times.get(self.place_of_own_time(item)?)
+    }
+
+    /// The place of that among the times.
+    pub fn place_of_own_time(&self, item: Item) -> Option<usize> {
+        match item {
             Item::Node(node) => self.nodes.get(node)?.time,
             Item::Module(module) => match self.tree.modules.get(module)?.kind {
                 ModuleKind::Fused(time) => time,
                 _ => None,
             },
-        };
-        self.times.get(time?)
+        }
     }
 
     /// The lines of an item's card.

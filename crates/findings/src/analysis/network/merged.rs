@@ -1,8 +1,9 @@
 //! Two versions of a network as one graph: the nodes after, and between them those before that are gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::matched_side::NodeMatch;
+use super::modules::PathPart;
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode};
 
 /// Two versions of a network as one graph.
@@ -45,6 +46,24 @@ impl MergedNetwork {
         }
         merged.fill_in(before, after, &match_of);
         merged
+    }
+
+    /// Nodes that are gone stand in the module of the node that they read, whatever their names say: in a module of their
+    /// own they would be in a circle with the nodes around them.
+    pub(super) fn put_gone_nodes_into_paths(
+        paths: &mut [Vec<PathPart>],
+        edges: &[NetworkEdge],
+        gone: &BTreeSet<usize>,
+    ) {
+        let mut is_placed = BTreeSet::new();
+        for edge in edges.iter().filter(|edge| gone.contains(&edge.to)) {
+            let is_known = !gone.contains(&edge.from) || is_placed.contains(&edge.from);
+            if is_known && is_placed.insert(edge.to) {
+                let path = paths[edge.from].iter();
+                let path = path.take_while(|part| !matches!(part, PathPart::Fused(_)));
+                paths[edge.to] = path.cloned().collect();
+            }
+        }
     }
 
     fn add_gone(&mut self, nodes: Option<&Vec<usize>>) {

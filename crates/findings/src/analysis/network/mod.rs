@@ -19,10 +19,11 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use compared::NetworkComparison;
+use merged::MergedNetwork;
 use modules::{Item, ModuleKind, ModuleTree, PathPart};
 use powerband_core::domain::examination::Examination;
 use powerband_core::domain::network::{Network, NetworkEdge, NetworkNode, NodeKind};
@@ -48,7 +49,7 @@ pub enum NodeFate {
     Added,
     /// It ran, and is no node of the file by its name.
     Unmatched,
-    /// It ran in the version before alone.
+    /// The version before alone has it.
     OnlyBefore,
 }
 
@@ -172,15 +173,11 @@ impl TimedNetwork {
     ///
     /// Where the times are those of another network: no node of it is in the file.
     pub fn new(network: &Network, times: NodeTimes) -> Result<Self, String> {
-        Self::joined(network, times, &BTreeMap::new())
+        Self::joined(network, times, &BTreeSet::new())
     }
 
     /// The same for a graph in which some nodes are those of another version.
-    fn joined(
-        network: &Network,
-        times: NodeTimes,
-        gone: &BTreeMap<usize, NodeFate>,
-    ) -> Result<Self, String> {
+    fn joined(network: &Network, times: NodeTimes, gone: &BTreeSet<usize>) -> Result<Self, String> {
         let times = times.replaced_by_own(network);
         let joined = JoinedNodes::new(network, &times, gone);
         if !times.nodes.is_empty() && joined.n_joined == 0 {
@@ -202,6 +199,7 @@ impl TimedNetwork {
             .collect();
         let mut paths = modules::paths(network);
         modules::put_groups_into_paths(&mut paths, &joined.groups);
+        MergedNetwork::put_gone_nodes_into_paths(&mut paths, &network.edges, gone);
         for time in &joined.added {
             nodes.push(extra_node(&times, *time));
             paths.push(vec![PathPart::Extra]);
@@ -309,7 +307,7 @@ pub struct FusedGroup {
 }
 
 impl JoinedNodes {
-    fn new(network: &Network, times: &NodeTimes, gone: &BTreeMap<usize, NodeFate>) -> Self {
+    fn new(network: &Network, times: &NodeTimes, gone: &BTreeSet<usize>) -> Self {
         let mut joined = Self {
             fates: vec![NodeFate::Unknown; network.nodes.len()],
             time_of: HashMap::new(),
@@ -317,12 +315,12 @@ impl JoinedNodes {
             added: Vec::new(),
             n_joined: 0,
         };
-        for (place, fate) in gone {
-            joined.fates[*place] = *fate;
+        for place in gone {
+            joined.fates[*place] = NodeFate::OnlyBefore;
         }
         let mut places: HashMap<&str, usize> = HashMap::new();
         let own = network.nodes.iter().enumerate();
-        let own = own.filter(|(place, _)| !gone.contains_key(place));
+        let own = own.filter(|(place, _)| !gone.contains(place));
         let mut own: Vec<(usize, &NetworkNode)> = own.collect();
         // Nodes of functions and bodies may have names of nodes of the main graph, by which engines know only these.
         own.sort_by_key(|(_, node)| node.body.is_some());

@@ -125,12 +125,13 @@ impl<'a> LevelBuilder<'a> {
                         }
                         self.drawn[node] = Some(*child);
                     }
-                    Item::Module(inner) if self.view.is_open(self.network, inner) => {
-                        open.push(inner);
-                    }
+                    // Open or closed, a module with nothing to draw in it is left out.
                     Item::Module(inner) => {
                         if !self.close(inner, *child) {
                             continue;
+                        }
+                        if self.view.is_open(self.network, inner) {
+                            open.push(inner);
                         }
                     }
                 }

@@ -151,7 +151,15 @@ impl NetworkLayout {
 
 /// Whether an item has a place in a view.
 pub(crate) fn is_hidden(network: &TimedNetwork, view: &NetworkView, node: usize) -> bool {
-    view.is_engine && network.nodes[node].fate == NodeFate::Removed
+    let ran = match network.nodes[node].fate {
+        NodeFate::Removed => false,
+        NodeFate::OnlyBefore => {
+            let comparison = network.comparison.as_ref();
+            comparison.is_some_and(|comparison| comparison.ran_alone(node))
+        }
+        _ => true,
+    };
+    view.is_engine && !ran
 }
 
 /// A module laid out from its own corner on, with the ends of what leads into it and out of it.
