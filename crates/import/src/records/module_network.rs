@@ -6,8 +6,10 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::reading::by_id::ById;
 use crate::records::nesting;
 use powerband_core::base::humanize;
+use powerband_core::domain::names::Names;
 use powerband_core::domain::network::{Network, NetworkNode};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 
@@ -20,22 +22,28 @@ const RUN: &str = "run ";
 /// Nodes that are drawn; the time of further ones is that of one node.
 const MOST_NODES: usize = 20_000;
 
-/// The graph of a trace; nothing where it has no operators.
-pub(crate) fn module_network(trace: &Trace) -> Option<Network> {
-    trace
+/// The graph of a trace, and what is to be said where it is not drawn.
+pub(crate) fn module_network(trace: &Trace) -> (Option<Network>, Option<String>) {
+    let is_mark = names_of_marks(&trace.names);
+    let step = drawn_step(trace, &is_mark);
+    let n_operators = trace
         .kinds()
         .iter()
-        .find(|kind| **kind == SliceKind::Operator)?;
-    let step = drawn_step(trace);
-    let mut found = StepOperators::read(trace, step.as_ref());
-    let has_modules = found
-        .operators
-        .iter()
-        .any(|operator| !operator.path.is_empty());
+        .filter(|kind| **kind == SliceKind::Operator)
+        .count();
+    if step.is_none() && n_operators > MOST_NODES {
+        let note = format!(
+            "The network is not drawn: nothing divides the {} of the trace into steps. Call the profiler's step() after each one, or record with with_stack=True",
+            humanize::pluralised(n_operators as u64, "operator")
+        );
+        return (None, Some(note));
+    }
+    let mut found = StepOperators::read(trace, &is_mark, step.as_ref());
+    let has_modules = found.paths.len() > 1;
     let is_of_device = found.add_device_times(trace, step.is_none());
     let nodes = found.into_nodes(trace, is_of_device);
     if nodes.is_empty() {
-        return None;
+        return (None, None);
     }
     let mut network = Network::in_order(nodes);
     network.notes.extend(step.map(|step| step.note));
@@ -50,7 +58,7 @@ pub(crate) fn module_network(trace: &Trace) -> Option<Network> {
         "Times are those of operators on the host"
     };
     network.notes.push(times.to_owned());
-    Some(network)
+    (Some(network), None)
 }
 
 /// The part of a trace that is drawn.
@@ -60,21 +68,21 @@ struct DrawnStep {
     note: String,
 }
 
+impl DrawnStep {
+    fn begins_within(&self, slice: &Slice) -> bool {
+        slice.start_ns >= self.start_ns && slice.start_ns < self.end_ns
+    }
+}
+
 /// The step of median length: by the profiler's marks, else by the outermost module that ran first.
-fn drawn_step(trace: &Trace) -> Option<DrawnStep> {
-    let marks: Vec<Slice> = trace
-        .slices()
-        .filter(|slice| {
-            slice.kind != SliceKind::Script
-                && is_of_host(trace, slice)
-                && is_mark(trace.names.get(slice.name))
-        })
-        .collect();
-    let mut steps = if marks.is_empty() {
-        outermost_modules(trace)
-    } else {
-        marks
-    };
+fn drawn_step(trace: &Trace, is_mark: &[bool]) -> Option<DrawnStep> {
+    let marks = trace.slices().filter(|slice| {
+        is_mark[slice.name as usize] && slice.kind != SliceKind::Script && is_of_host(trace, slice)
+    });
+    let mut steps: Vec<Slice> = marks.collect();
+    if steps.is_empty() {
+        steps = outermost_modules(trace);
+    }
     let n_steps = steps.len();
     steps.sort_unstable_by_key(|slice| slice.duration_ns);
     let step = steps.get(n_steps / 2)?;
@@ -93,7 +101,7 @@ fn drawn_step(trace: &Trace) -> Option<DrawnStep> {
 fn outermost_modules(trace: &Trace) -> Vec<Slice> {
     let mut outermost: Vec<Slice> = Vec::new();
     let is_module = |slice: &Slice| is_module(trace, slice);
-    nesting::each_within(trace, is_module, |index, outer| {
+    nesting::each_within(trace, is_module, |index, outer: Option<&()>| {
         if outer.is_none() {
             outermost.push(trace.slice(index as usize));
         }
@@ -107,10 +115,15 @@ fn outermost_modules(trace: &Trace) -> Vec<Slice> {
     outermost
 }
 
-/// Whether a name is that of a step or a run: `ProfilerStep#5`, `run 2`.
-fn is_mark(name: &str) -> bool {
-    let number = name.strip_prefix(STEP).or_else(|| name.strip_prefix(RUN));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
+/// Which names, by their number, are those of a step or a run: `ProfilerStep#5`, `run 2`.
+fn names_of_marks(names: &Names) -> Vec<bool> {
+    let is_mark = |name: &str| {
+        let number = name.strip_prefix(STEP).or_else(|| name.strip_prefix(RUN));
+        number
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
+    };
+    let numbers = 0..names.len() as u32;
+    numbers.map(|number| is_mark(names.get(number))).collect()
 }
 
 fn is_of_host(trace: &Trace, slice: &Slice) -> bool {
@@ -124,89 +137,92 @@ fn is_module(trace: &Trace, slice: &Slice) -> bool {
 
 /// An operator that lies in no other of its module.
 struct OuterOperator {
-    slice: Slice,
-    /// Modules around it, the outermost first.
-    path: String,
+    name: u32,
+    /// The number of the modules around it.
+    path: u32,
+    start_ns: i64,
     /// Its time on the host, without that of the nodes in modules within it.
     host_ns: u64,
     device_ns: u64,
 }
 
 /// What a slice is part of.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 struct Surroundings {
-    path: String,
+    path: u32,
     /// The node that it is part of.
-    operator: Option<usize>,
+    operator: Option<u32>,
     /// The node that the module around it lies in.
-    outer_operator: Option<usize>,
+    outer_operator: Option<u32>,
 }
 
 #[derive(Default)]
 struct StepOperators {
     operators: Vec<OuterOperator>,
+    /// Modules within modules, the outermost first: `Net_0/Block_1/`.
+    paths: Names,
     /// The nodes of calls that launch something, by their links; nothing for a call outside of operators.
-    launches: FxHashMap<u64, Option<usize>>,
+    launches: ById<Option<u32>>,
     /// Time of what was launched by no operator.
     unowned_ns: u64,
 }
 
 impl StepOperators {
-    fn read(trace: &Trace, step: Option<&DrawnStep>) -> Self {
+    fn read(trace: &Trace, is_mark: &[bool], step: Option<&DrawnStep>) -> Self {
         let mut found = Self::default();
-        let mut known: FxHashMap<u32, Surroundings> = FxHashMap::default();
+        let mut launches = Vec::new();
         let is_wanted = |slice: &Slice| {
-            let is_inside = step
-                .is_none_or(|step| slice.start_ns >= step.start_ns && slice.start_ns < step.end_ns);
             let is_part = match slice.kind {
                 SliceKind::Operator | SliceKind::Call => is_of_host(trace, slice),
                 SliceKind::Script => is_module(trace, slice),
                 _ => false,
             };
-            is_inside && is_part && !is_mark(trace.names.get(slice.name))
+            is_part
+                && step.is_none_or(|step| step.begins_within(slice))
+                && !is_mark[slice.name as usize]
         };
-        nesting::each_within(trace, is_wanted, |index, outer| {
-            let around = outer.and_then(|outer| known.get(&outer));
-            let around = around.cloned().unwrap_or_default();
+        nesting::each_within(trace, is_wanted, |index, around: Option<&Surroundings>| {
+            let around = around.copied().unwrap_or_default();
             let slice = trace.slice(index as usize);
-            let own = found.take(trace, slice, around);
-            known.insert(index, own);
+            if slice.kind == SliceKind::Call && slice.link != 0 {
+                let operator = around.operator.or(around.outer_operator);
+                launches.push((slice.link as i64, operator));
+            }
+            found.take(trace, &slice, around)
         });
+        found.launches = ById::of_last(launches);
         found
     }
 
     /// Takes a slice in, and says what lies within it.
-    fn take(&mut self, trace: &Trace, slice: Slice, around: Surroundings) -> Surroundings {
+    fn take(&mut self, trace: &Trace, slice: &Slice, around: Surroundings) -> Surroundings {
+        let name = trace.names.get(slice.name);
         match slice.kind {
             SliceKind::Script => {
-                let name = trace.names.get(slice.name);
                 let name = name.strip_prefix(MODULE).unwrap_or(name);
+                let path = format!("{}{name}/", self.paths.get(around.path));
                 Surroundings {
-                    path: format!("{}{name}/", around.path),
+                    path: self.paths.number(&path),
                     operator: None,
                     outer_operator: around.operator.or(around.outer_operator),
                 }
             }
             SliceKind::Operator if around.operator.is_none() => {
                 if let Some(outer) = around.outer_operator {
-                    let outer = &mut self.operators[outer].host_ns;
+                    let outer = &mut self.operators[outer as usize].host_ns;
                     *outer = outer.saturating_sub(slice.duration_ns);
                 }
                 self.operators.push(OuterOperator {
-                    slice,
-                    path: around.path.clone(),
+                    name: slice.name,
+                    path: around.path,
+                    start_ns: slice.start_ns,
                     host_ns: slice.duration_ns,
                     device_ns: 0,
                 });
                 Surroundings {
-                    operator: Some(self.operators.len() - 1),
+                    operator: Some(self.operators.len() as u32 - 1),
                     ..around
                 }
-            }
-            SliceKind::Call if slice.link != 0 => {
-                let operator = around.operator.or(around.outer_operator);
-                self.launches.insert(slice.link, operator);
-                around
             }
             _ => around,
         }
@@ -216,9 +232,9 @@ impl StepOperators {
     fn add_device_times(&mut self, trace: &Trace, takes_unlinked: bool) -> bool {
         let mut is_any = false;
         for slice in trace.slices().filter(|slice| slice.kind.is_work()) {
-            let launch = self.launches.get(&slice.link).copied();
+            let launch = self.launches.get(slice.link as i64).copied();
             let sum = match launch {
-                Some(Some(operator)) => &mut self.operators[operator].device_ns,
+                Some(Some(operator)) => &mut self.operators[operator as usize].device_ns,
                 Some(None) => &mut self.unowned_ns,
                 None if takes_unlinked => &mut self.unowned_ns,
                 None => continue,
@@ -237,31 +253,30 @@ impl StepOperators {
                 operator.host_ns
             }
         };
-        self.operators
-            .sort_by_key(|operator| operator.slice.start_ns);
-        let mut seen: FxHashMap<String, u64> = FxHashMap::default();
-        let mut nodes: Vec<NetworkNode> = Vec::new();
-        for operator in self.operators.iter().take(MOST_NODES) {
-            let op = trace.names.get(operator.slice.name);
-            let plain = format!("{}{op}", operator.path);
-            let count = seen.entry(plain.clone()).or_default();
+        self.operators.sort_by_key(|operator| operator.start_ns);
+        let n_drawn = self.operators.len().min(MOST_NODES);
+        let (drawn, further) = self.operators.split_at(n_drawn);
+        let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+        let mut nodes: Vec<NetworkNode> = Vec::with_capacity(drawn.len());
+        for operator in drawn {
+            let op = trace.names.get(operator.name);
+            let plain = format!("{}{op}", self.paths.get(operator.path));
+            let count = counts.entry((operator.path, operator.name)).or_default();
             *count += 1;
             nodes.push(NetworkNode {
                 name: match *count {
                     1 => plain,
                     count => format!("{plain} ({count})"),
                 },
-                is_named: !operator.path.is_empty(),
+                is_named: operator.path != 0,
                 op: op.to_owned(),
                 time_ns: Some(by_kind(operator) as f64),
                 ..NetworkNode::default()
             });
         }
-        let further = self.operators.iter().skip(MOST_NODES);
-        let further_ns: u64 = further.clone().map(by_kind).sum();
-        let n_further = further.count() as u64;
-        let more = humanize::pluralised(n_further, "further operator");
-        nodes.extend((n_further > 0).then(|| rest_node(more, further_ns)));
+        let more = humanize::pluralised(further.len() as u64, "further operator");
+        let further_ns = further.iter().map(by_kind).sum();
+        nodes.extend((!further.is_empty()).then(|| rest_node(more, further_ns)));
         let unowned = is_of_device && self.unowned_ns > 0;
         nodes.extend(
             unowned.then(|| rest_node("launched by no operator".to_owned(), self.unowned_ns)),
@@ -293,7 +308,7 @@ mod tests {
     #[test]
     fn a_real_trace_is_drawn_by_its_modules_and_its_times_add_up() {
         let imported = testing::fixture("kineto/mi300-vit-nsfw-inference.json.gz");
-        let network = module_network(&imported.trace).unwrap();
+        let network = module_network(&imported.trace).0.unwrap();
         let work = imported.trace.slices().filter(|slice| slice.kind.is_work());
         let work_ns: u64 = work.map(|slice| slice.duration_ns).sum();
         assert!(
@@ -320,7 +335,7 @@ mod tests {
     #[test]
     fn one_step_of_several_is_drawn() {
         let file = "kineto/resnet50-v100-train.pt.trace.json.gz";
-        let network = module_network(&testing::fixture(file).trace).unwrap();
+        let network = module_network(&testing::fixture(file).trace).0.unwrap();
         assert!(
             network
                 .notes
@@ -339,7 +354,7 @@ mod tests {
     fn runs_of_the_outermost_module_are_steps_where_none_are_marked() {
         let file = "kineto/torch215-blocks-stack.json.gz";
         let trace = testing::fixture(file).trace;
-        let network = module_network(&trace).unwrap();
+        let network = module_network(&trace).0.unwrap();
         let note = &network.notes[1];
         assert!(
             note.starts_with("One step is drawn, Net_0") && note.ends_with("of 3"),
@@ -378,7 +393,7 @@ mod tests {
             let name = trace.names.number(name);
             trace.push(Slice::new(kind, name, main, start_ns, duration_ns));
         }
-        let network = module_network(&trace).unwrap();
+        let network = module_network(&trace).0.unwrap();
         let nodes = network
             .nodes
             .iter()
@@ -390,6 +405,30 @@ mod tests {
         ];
         assert_eq!(nodes.collect::<Vec<_>>(), expected);
         assert_eq!(network.edges.len(), 2);
-        assert!(module_network(&Trace::default()).is_none());
+        assert_eq!(module_network(&Trace::default()), (None, None));
+    }
+
+    #[test]
+    fn many_operators_without_steps_are_no_picture() {
+        let mut trace = Trace::default();
+        let main = trace.track(Track::default());
+        let relu = trace.names.number("aten::relu");
+        for index in 0..=MOST_NODES as i64 {
+            trace.push(Slice::new(SliceKind::Operator, relu, main, 10 * index, 5));
+        }
+        let (network, note) = module_network(&trace);
+        assert!(network.is_none());
+        assert!(
+            note.unwrap()
+                .contains("the 20,001 operators of the trace into steps")
+        );
+        // With one step around them, all but the last have a box, and that one's time is kept.
+        let step = trace.names.number("ProfilerStep#1");
+        let length = 10 * (MOST_NODES as u64 + 1);
+        trace.push(Slice::new(SliceKind::Other, step, main, 0, length));
+        let network = module_network(&trace).0.unwrap();
+        assert_eq!(network.nodes.len(), MOST_NODES + 1);
+        assert_eq!(network.nodes.last().unwrap().name, "1 further operator");
+        assert!((sum_ns(&network) - 5.0 * (MOST_NODES as f64 + 1.0)).abs() < 1e-6);
     }
 }

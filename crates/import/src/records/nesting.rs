@@ -27,9 +27,9 @@ fn in_order(trace: &Trace, is_wanted: impl Fn(&Slice) -> bool) -> Vec<u32> {
     order
 }
 
-/// Calls `visit` with each slice and the one that it lies within.
-fn walk(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<u32>)) {
-    let mut open: Vec<(u32, u32, i64)> = Vec::new();
+/// Calls `visit` with each slice and with what it returned for the one that it lies within.
+fn walk<T>(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<&T>) -> T) {
+    let mut open: Vec<(T, u32, i64)> = Vec::new();
     for &index in order {
         let slice = trace.slice(index as usize);
         // Who begins where another ends lies behind it, unless that one takes no time at all.
@@ -38,26 +38,24 @@ fn walk(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<u32>)) {
         {
             open.pop();
         }
-        visit(index, open.last().map(|(outer, ..)| *outer));
-        open.push((index, slice.track, slice.end_ns()));
+        let own = visit(index, open.last().map(|(outer, ..)| outer));
+        open.push((own, slice.track, slice.end_ns()));
     }
 }
 
-/// Calls `visit` with each operator and call and the one that it lies within.
-pub(crate) fn each_nested(trace: &Trace, visit: impl FnMut(u32, Option<u32>)) {
-    let order = in_order(trace, |slice| {
-        matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
-    });
-    walk(trace, &order, visit);
-}
-
-/// Calls `visit` with each slice that is wanted and the one of these that it lies within, thread by thread.
-pub(crate) fn each_within(
+/// Calls `visit` with each slice that is wanted, thread by thread, and with what it returned for the one of these that
+/// this one lies within.
+pub(crate) fn each_within<T>(
     trace: &Trace,
     is_wanted: impl Fn(&Slice) -> bool,
-    visit: impl FnMut(u32, Option<u32>),
+    visit: impl FnMut(u32, Option<&T>) -> T,
 ) {
     walk(trace, &in_order(trace, is_wanted), visit);
+}
+
+/// Whether a slice is an operator, or a call that it makes.
+pub(crate) fn is_operator_or_call(slice: &Slice) -> bool {
+    matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
 }
 
 /// The time of each slice of the host that has others of its kind within it, without theirs; by its
@@ -76,12 +74,13 @@ pub(crate) fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> 
                 .is_some_and(|is_host| *is_host)
     });
     walk(trace, &order, |index, outer| {
-        if let Some(outer) = outer {
+        if let Some(&outer) = outer {
             let whole = trace.slice(outer as usize).duration_ns;
             let within = trace.slice(index as usize).duration_ns;
             let time = times.entry(outer).or_insert(whole);
             *time = u64::saturating_sub(*time, within);
         }
+        index
     });
     times
 }
@@ -135,21 +134,21 @@ pub(crate) fn name_ops(trace: &mut Trace) {
         return;
     }
     let mut ops: Vec<(i64, u32)> = Vec::new();
-    let order = in_order(trace, |slice| {
-        matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
-    });
-    walk(trace, &order, |index, outer| {
-        let slice = trace.slice(index as usize);
-        if slice.kind == SliceKind::Call
-            && slice.link != 0
-            && let Some(outer) = outer
-        {
-            let outer = trace.slice(outer as usize);
-            if outer.kind == SliceKind::Operator {
+    each_within(
+        trace,
+        is_operator_or_call,
+        |index, outer: Option<&Slice>| {
+            let slice = trace.slice(index as usize);
+            if slice.kind == SliceKind::Call
+                && slice.link != 0
+                && let Some(outer) = outer
+                && outer.kind == SliceKind::Operator
+            {
                 ops.push((slice.link as i64, outer.name));
             }
-        }
-    });
+            slice
+        },
+    );
     let ops = ById::of_last(ops);
     for index in 0..trace.len() {
         let slice = trace.slice(index);

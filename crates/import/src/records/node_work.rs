@@ -235,12 +235,13 @@ struct LaunchTree<'a> {
 impl<'a> LaunchTree<'a> {
     fn new(trace: &'a Trace) -> Self {
         let (mut outer, mut calls) = (vec![NONE; trace.len()], Vec::new());
-        nesting::each_nested(trace, |index, around| {
-            outer[index as usize] = around.unwrap_or(NONE);
+        nesting::each_within(trace, nesting::is_operator_or_call, |index, around| {
+            outer[index as usize] = around.copied().unwrap_or(NONE);
             let slice = trace.slice(index as usize);
             if slice.kind == SliceKind::Call && slice.link != 0 {
                 calls.push((slice.link as i64, index));
             }
+            index
         });
         let mut launched = Self {
             trace,

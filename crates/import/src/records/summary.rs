@@ -39,6 +39,12 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
     );
     let mut notes = imported.notes.clone();
     notes.extend(left_out.note(NAMES));
+    let mut network = imported.network.clone();
+    if network.is_none() && imported.format == "pytorch" {
+        let (drawn, note) = module_network(trace);
+        network = drawn;
+        notes.extend(note);
+    }
     totals.extend(imported.totals.iter().cloned());
     totals.sort_by(|a, b| {
         b.total_ns
@@ -62,10 +68,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
         notes,
         trace_file: None,
-        network: imported.network.clone().or_else(|| {
-            let is_pytorch = imported.format == "pytorch";
-            is_pytorch.then(|| module_network(trace)).flatten()
-        }),
+        network,
         began_ns: None,
         starts: Vec::new(),
     }
