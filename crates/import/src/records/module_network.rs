@@ -6,26 +6,19 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::reading::by_id::ById;
-use crate::records::nesting;
 use powerband_core::base::humanize;
-use powerband_core::domain::names::Names;
 use powerband_core::domain::network::{Network, NetworkNode};
-use powerband_core::domain::trace::{Slice, SliceKind, Trace};
+use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_core::domain::trace_operators::TraceOperators;
+use powerband_core::domain::trace_steps::{median_step, trace_steps};
 
-/// What names of modules begin with.
-const MODULE: &str = "nn.Module: ";
-/// What marks of steps begin with.
-const STEP: &str = "ProfilerStep#";
-/// What marks of runs begin with where Powerband had PyTorch watch itself.
-const RUN: &str = "run ";
 /// Nodes that are drawn; the time of further ones is that of one node.
 const MOST_NODES: usize = 20_000;
 
 /// The graph of a trace, and what is to be said where it is not drawn.
 pub(crate) fn module_network(trace: &Trace) -> (Option<Network>, Option<String>) {
-    let is_mark = names_of_marks(&trace.names);
-    let step = drawn_step(trace, &is_mark);
+    let steps = trace_steps(trace);
+    let step = median_step(&steps);
     let n_operators = trace
         .kinds()
         .iter()
@@ -38,251 +31,102 @@ pub(crate) fn module_network(trace: &Trace) -> (Option<Network>, Option<String>)
         );
         return (None, Some(note));
     }
-    let mut found = StepOperators::read(trace, &is_mark, step.as_ref());
-    let has_modules = found.paths.len() > 1;
-    let is_of_device = found.add_device_times(trace, step.is_none());
-    let nodes = found.into_nodes(trace, is_of_device);
+    let found = TraceOperators::read(trace, step.as_ref());
+    let times = OperatorTimes::read(trace, &found, step.is_none());
+    let nodes = nodes(trace, &found, &times);
     if nodes.is_empty() {
         return (None, None);
     }
     let mut network = Network::in_order(nodes);
-    network.notes.extend(step.map(|step| step.note));
-    if !has_modules {
+    network.notes.extend(step.map(|step| {
+        format!(
+            "One step is drawn, {}: that of median length of {}",
+            step.title(trace),
+            steps.len()
+        )
+    }));
+    if found.paths.is_empty() {
         network.notes.push(
             "The trace has no modules of the network: record it with with_stack=True".to_owned(),
         );
     }
-    let times = if is_of_device {
+    let note = if times.is_of_device {
         "Times are those of the kernels and copies that an operator launched"
     } else {
         "Times are those of operators on the host"
     };
-    network.notes.push(times.to_owned());
+    network.notes.push(note.to_owned());
     (Some(network), None)
 }
 
-/// The part of a trace that is drawn.
-struct DrawnStep {
-    start_ns: i64,
-    end_ns: i64,
-    note: String,
-}
-
-impl DrawnStep {
-    fn begins_within(&self, slice: &Slice) -> bool {
-        slice.start_ns >= self.start_ns && slice.start_ns < self.end_ns
-    }
-}
-
-/// The step of median length: by the profiler's marks, else by the outermost module that ran first.
-fn drawn_step(trace: &Trace, is_mark: &[bool]) -> Option<DrawnStep> {
-    let marks = trace.slices().filter(|slice| {
-        is_mark[slice.name as usize] && slice.kind != SliceKind::Script && is_of_host(trace, slice)
-    });
-    let mut steps: Vec<Slice> = marks.collect();
-    if steps.is_empty() {
-        steps = outermost_modules(trace);
-    }
-    let n_steps = steps.len();
-    steps.sort_unstable_by_key(|slice| slice.duration_ns);
-    let step = steps.get(n_steps / 2)?;
-    let name = trace.names.get(step.name);
-    Some(DrawnStep {
-        start_ns: step.start_ns,
-        end_ns: step.end_ns(),
-        note: format!(
-            "One step is drawn, {}: that of median length of {n_steps}",
-            name.strip_prefix(MODULE).unwrap_or(name)
-        ),
-    })
-}
-
-/// The runs of the outermost module that ran first, where it ran more than once.
-fn outermost_modules(trace: &Trace) -> Vec<Slice> {
-    let mut outermost: Vec<Slice> = Vec::new();
-    let is_module = |slice: &Slice| is_module(trace, slice);
-    nesting::each_within(trace, is_module, |index, outer: Option<&()>| {
-        if outer.is_none() {
-            outermost.push(trace.slice(index as usize));
-        }
-    });
-    let first = outermost.iter().min_by_key(|slice| slice.start_ns);
-    let first = first.map(|slice| slice.name);
-    outermost.retain(|slice| Some(slice.name) == first);
-    if outermost.len() < 2 {
-        outermost.clear();
-    }
-    outermost
-}
-
-/// Which names, by their number, are those of a step or a run: `ProfilerStep#5`, `run 2`.
-fn names_of_marks(names: &Names) -> Vec<bool> {
-    let is_mark = |name: &str| {
-        let number = name.strip_prefix(STEP).or_else(|| name.strip_prefix(RUN));
-        number
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
-    };
-    let numbers = 0..names.len() as u32;
-    numbers.map(|number| is_mark(names.get(number))).collect()
-}
-
-fn is_of_host(trace: &Trace, slice: &Slice) -> bool {
-    let track = trace.tracks.get(slice.track as usize);
-    track.is_some_and(|track| track.device.is_none())
-}
-
-fn is_module(trace: &Trace, slice: &Slice) -> bool {
-    slice.kind == SliceKind::Script && trace.names.get(slice.name).starts_with(MODULE)
-}
-
-/// An operator that lies in no other of its module.
-struct OuterOperator {
-    name: u32,
-    /// The number of the modules around it.
-    path: u32,
-    start_ns: i64,
-    /// Its time on the host, without that of the nodes in modules within it.
-    host_ns: u64,
-    device_ns: u64,
-}
-
-/// What a slice is part of.
-#[derive(Clone, Copy, Default)]
-struct Surroundings {
-    path: u32,
-    /// The node that it is part of.
-    operator: Option<u32>,
-    /// The node that the module around it lies in.
-    outer_operator: Option<u32>,
-}
-
-#[derive(Default)]
-struct StepOperators {
-    operators: Vec<OuterOperator>,
-    /// Modules within modules, the outermost first: `Net_0/Block_1/`.
-    paths: Names,
-    /// The nodes of calls that launch something, by their links; nothing for a call outside of operators.
-    launches: ById<Option<u32>>,
-    /// Time of what was launched by no operator.
+/// What operators took.
+struct OperatorTimes {
+    /// Of each operator, in nanoseconds.
+    by_operator: Vec<u64>,
+    /// Of what was launched by no operator.
     unowned_ns: u64,
+    /// Whether they are those of what was launched.
+    is_of_device: bool,
 }
 
-impl StepOperators {
-    fn read(trace: &Trace, is_mark: &[bool], step: Option<&DrawnStep>) -> Self {
-        let mut found = Self::default();
-        let mut launches = Vec::new();
-        let is_wanted = |slice: &Slice| {
-            let is_part = match slice.kind {
-                SliceKind::Operator | SliceKind::Call => is_of_host(trace, slice),
-                SliceKind::Script => is_module(trace, slice),
-                _ => false,
-            };
-            is_part
-                && step.is_none_or(|step| step.begins_within(slice))
-                && !is_mark[slice.name as usize]
+impl OperatorTimes {
+    fn read(trace: &Trace, found: &TraceOperators, takes_unlinked: bool) -> Self {
+        let mut times = Self {
+            by_operator: vec![0; found.operators.len()],
+            unowned_ns: 0,
+            is_of_device: false,
         };
-        nesting::each_within(trace, is_wanted, |index, around: Option<&Surroundings>| {
-            let around = around.copied().unwrap_or_default();
-            let slice = trace.slice(index as usize);
-            if slice.kind == SliceKind::Call && slice.link != 0 {
-                let operator = around.operator.or(around.outer_operator);
-                launches.push((slice.link as i64, operator));
-            }
-            found.take(trace, &slice, around)
-        });
-        found.launches = ById::of_last(launches);
-        found
-    }
-
-    /// Takes a slice in, and says what lies within it.
-    fn take(&mut self, trace: &Trace, slice: &Slice, around: Surroundings) -> Surroundings {
-        let name = trace.names.get(slice.name);
-        match slice.kind {
-            SliceKind::Script => {
-                let name = name.strip_prefix(MODULE).unwrap_or(name);
-                let path = format!("{}{name}/", self.paths.get(around.path));
-                Surroundings {
-                    path: self.paths.number(&path),
-                    operator: None,
-                    outer_operator: around.operator.or(around.outer_operator),
-                }
-            }
-            SliceKind::Operator if around.operator.is_none() => {
-                if let Some(outer) = around.outer_operator {
-                    let outer = &mut self.operators[outer as usize].host_ns;
-                    *outer = outer.saturating_sub(slice.duration_ns);
-                }
-                self.operators.push(OuterOperator {
-                    name: slice.name,
-                    path: around.path,
-                    start_ns: slice.start_ns,
-                    host_ns: slice.duration_ns,
-                    device_ns: 0,
-                });
-                Surroundings {
-                    operator: Some(self.operators.len() as u32 - 1),
-                    ..around
-                }
-            }
-            _ => around,
-        }
-    }
-
-    /// Adds the times of what was launched to the operators. Returns whether there are any.
-    fn add_device_times(&mut self, trace: &Trace, takes_unlinked: bool) -> bool {
-        let mut is_any = false;
         for slice in trace.slices().filter(|slice| slice.kind.is_work()) {
-            let launch = self.launches.get(slice.link as i64).copied();
-            let sum = match launch {
-                Some(Some(operator)) => &mut self.operators[operator as usize].device_ns,
-                Some(None) => &mut self.unowned_ns,
-                None if takes_unlinked => &mut self.unowned_ns,
+            let call = found.launch_call(slice.link);
+            let operator = call.and_then(|call| call.operator);
+            let sum = match operator {
+                Some(operator) => &mut times.by_operator[operator as usize],
+                None if call.is_some() || takes_unlinked => &mut times.unowned_ns,
                 None => continue,
             };
             *sum = sum.saturating_add(slice.duration_ns);
-            is_any |= matches!(launch, Some(Some(_)));
+            times.is_of_device |= operator.is_some();
         }
-        is_any
+        if !times.is_of_device {
+            let host = found.operators.iter().map(|operator| operator.host_ns);
+            times.by_operator = host.collect();
+            times.unowned_ns = 0;
+        }
+        times
     }
+}
 
-    fn into_nodes(mut self, trace: &Trace, is_of_device: bool) -> Vec<NetworkNode> {
-        let by_kind = |operator: &OuterOperator| {
-            if is_of_device {
-                operator.device_ns
-            } else {
-                operator.host_ns
-            }
-        };
-        self.operators.sort_by_key(|operator| operator.start_ns);
-        let n_drawn = self.operators.len().min(MOST_NODES);
-        let (drawn, further) = self.operators.split_at(n_drawn);
-        let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-        let mut nodes: Vec<NetworkNode> = Vec::with_capacity(drawn.len());
-        for operator in drawn {
-            let op = trace.names.get(operator.name);
-            let plain = format!("{}{op}", self.paths.get(operator.path));
-            let count = counts.entry((operator.path, operator.name)).or_default();
-            *count += 1;
-            nodes.push(NetworkNode {
-                name: match *count {
-                    1 => plain,
-                    count => format!("{plain} ({count})"),
-                },
-                is_named: operator.path != 0,
-                op: op.to_owned(),
-                time_ns: Some(by_kind(operator) as f64),
-                ..NetworkNode::default()
-            });
-        }
-        let more = humanize::pluralised(further.len() as u64, "further operator");
-        let further_ns = further.iter().map(by_kind).sum();
-        nodes.extend((!further.is_empty()).then(|| rest_node(more, further_ns)));
-        let unowned = is_of_device && self.unowned_ns > 0;
-        nodes.extend(
-            unowned.then(|| rest_node("launched by no operator".to_owned(), self.unowned_ns)),
-        );
-        nodes
+fn nodes(trace: &Trace, found: &TraceOperators, times: &OperatorTimes) -> Vec<NetworkNode> {
+    let start_ns = |place: &usize| trace.slice(found.operators[*place].slice as usize).start_ns;
+    let mut order: Vec<usize> = (0..found.operators.len()).collect();
+    order.sort_by_key(start_ns);
+    let (drawn, further) = order.split_at(order.len().min(MOST_NODES));
+    let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    let mut nodes: Vec<NetworkNode> = Vec::with_capacity(drawn.len());
+    for &place in drawn {
+        let operator = &found.operators[place];
+        let name = trace.slice(operator.slice as usize).name;
+        let op = trace.names.get(name);
+        let plain = format!("{}{op}", found.modules(operator));
+        let count = counts.entry((operator.path, name)).or_default();
+        *count += 1;
+        nodes.push(NetworkNode {
+            name: match *count {
+                1 => plain,
+                count => format!("{plain} ({count})"),
+            },
+            is_named: operator.path != 0,
+            op: op.to_owned(),
+            time_ns: Some(times.by_operator[place] as f64),
+            ..NetworkNode::default()
+        });
     }
+    let more = humanize::pluralised(further.len() as u64, "further operator");
+    let further_ns = further.iter().map(|place| times.by_operator[*place]).sum();
+    nodes.extend((!further.is_empty()).then(|| rest_node(more, further_ns)));
+    let unowned = "launched by no operator".to_owned();
+    nodes.extend((times.unowned_ns > 0).then(|| rest_node(unowned, times.unowned_ns)));
+    nodes
 }
 
 /// A node for what has none of its own, so that all times add up.
@@ -299,7 +143,7 @@ fn rest_node(name: String, time_ns: u64) -> NetworkNode {
 mod tests {
     use super::*;
     use crate::testing;
-    use powerband_core::domain::trace::Track;
+    use powerband_core::domain::trace::{Slice, Track};
 
     fn sum_ns(network: &Network) -> f64 {
         network.nodes.iter().filter_map(|node| node.time_ns).sum()
@@ -374,9 +218,9 @@ mod tests {
         ];
         assert_eq!(convs, expected);
         // The outermost operators of all three runs take three times as long, more or less.
-        let median = outermost_modules(&trace);
-        assert_eq!(median.len(), 3);
-        assert!(sum_ns(&network) < median.iter().map(|run| run.duration_ns as f64).sum::<f64>());
+        let runs = trace_steps(&trace);
+        assert_eq!(runs.len(), 3);
+        assert!(sum_ns(&network) < runs.iter().map(|run| run.duration_ns() as f64).sum::<f64>());
     }
 
     #[test]

@@ -5,58 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::reading::by_id::ById;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
-
-/// Indices of some slices, thread by thread, sorted by start, then the longer first.
-fn in_order(trace: &Trace, is_wanted: impl Fn(&Slice) -> bool) -> Vec<u32> {
-    let slices = trace.slices().enumerate();
-    let mut order: Vec<u32> = slices
-        .filter(|(_, slice)| is_wanted(slice))
-        .map(|(index, _)| index as u32)
-        .collect();
-    let key = |index: &u32| {
-        let slice = trace.slice(*index as usize);
-        (
-            slice.track,
-            slice.start_ns,
-            std::cmp::Reverse(slice.duration_ns),
-        )
-    };
-    if !order.is_sorted_by_key(key) {
-        order.sort_by_cached_key(key);
-    }
-    order
-}
-
-/// Calls `visit` with each slice and with what it returned for the one that it lies within.
-fn walk<T>(trace: &Trace, order: &[u32], mut visit: impl FnMut(u32, Option<&T>) -> T) {
-    let mut open: Vec<(T, u32, i64)> = Vec::new();
-    for &index in order {
-        let slice = trace.slice(index as usize);
-        // Who begins where another ends lies behind it, unless that one takes no time at all.
-        while let Some(&(_, track, end_ns)) = open.last()
-            && (track != slice.track || slice.end_ns() > end_ns || slice.start_ns >= end_ns)
-        {
-            open.pop();
-        }
-        let own = visit(index, open.last().map(|(outer, ..)| outer));
-        open.push((own, slice.track, slice.end_ns()));
-    }
-}
-
-/// Calls `visit` with each slice that is wanted, thread by thread, and with what it returned for the one of these that
-/// this one lies within.
-pub(crate) fn each_within<T>(
-    trace: &Trace,
-    is_wanted: impl Fn(&Slice) -> bool,
-    visit: impl FnMut(u32, Option<&T>) -> T,
-) {
-    walk(trace, &in_order(trace, is_wanted), visit);
-}
-
-/// Whether a slice is an operator, or a call that it makes.
-pub(crate) fn is_operator_or_call(slice: &Slice) -> bool {
-    matches!(slice.kind, SliceKind::Operator | SliceKind::Call)
-}
+use powerband_core::domain::trace_nesting::{each_within, in_order, is_operator_or_call};
 
 /// The time of each slice of the host that has others of its kind within it, without theirs; by its
 /// index. Operators lie within operators, and the nodes of a subgraph within the node that holds it.
@@ -67,13 +16,11 @@ pub(crate) fn self_times(trace: &Trace, kind: SliceKind) -> FxHashMap<u32, u64> 
         .iter()
         .map(|track| track.device.is_none())
         .collect();
-    let order = in_order(trace, |slice| {
-        slice.kind == kind
-            && is_host
-                .get(slice.track as usize)
-                .is_some_and(|is_host| *is_host)
-    });
-    walk(trace, &order, |index, outer| {
+    let is_own = |slice: &Slice| {
+        let is_host = is_host.get(slice.track as usize).copied();
+        slice.kind == kind && is_host.unwrap_or_default()
+    };
+    each_within(trace, is_own, |index, outer| {
         if let Some(&outer) = outer {
             let whole = trace.slice(outer as usize).duration_ns;
             let within = trace.slice(index as usize).duration_ns;

@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::nesting;
 use crate::reading::by_id::ById;
 use powerband_core::domain::slice_args;
 use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_core::domain::trace_nesting::{each_within, is_operator_or_call};
 use powerband_core::domain::work::{NumberFormat, Work};
 use powerband_core::work::operators::{self, NoAttributes, OperatorCall};
 use powerband_core::work::torch::{self, TorchCall};
@@ -235,7 +235,7 @@ struct LaunchTree<'a> {
 impl<'a> LaunchTree<'a> {
     fn new(trace: &'a Trace) -> Self {
         let (mut outer, mut calls) = (vec![NONE; trace.len()], Vec::new());
-        nesting::each_within(trace, nesting::is_operator_or_call, |index, around| {
+        each_within(trace, is_operator_or_call, |index, around| {
             outer[index as usize] = around.copied().unwrap_or(NONE);
             let slice = trace.slice(index as usize);
             if slice.kind == SliceKind::Call && slice.link != 0 {
