@@ -18,7 +18,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::network::compared::NetworkSide;
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
-use powerband_findings::analysis::start_difference::StartOrder;
+use powerband_findings::analysis::sampled_difference::SampleOrder;
 use powerband_findings::chart::figure::Drawing;
 use powerband_findings::chart::network::NetworkFigure;
 use powerband_findings::chart::network_colours::NetworkColouring;
@@ -125,7 +125,7 @@ fn draw(
         let before = source::open(before, &context.paths.cache)?;
         let before = network::at_point(&before.proto, &before.name, Point::of_batch(1), sizes);
         let [before, after] = [&before, &graph].map(NetworkSide::without_times);
-        let timed = TimedNetwork::compared(before, after, StartOrder::Apart);
+        let timed = TimedNetwork::compared(before, after, SampleOrder::Apart);
         (timed, NetworkColouring::Change)
     } else {
         let timed = TimedNetwork::new(&graph, NodeTimes::default());

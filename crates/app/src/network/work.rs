@@ -8,7 +8,8 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::network::compared::NetworkSide;
 use powerband_findings::analysis::network::{NodeTimes, TimedNetwork};
-use powerband_findings::analysis::start_difference::{StartOrder, StartTimes};
+use powerband_findings::analysis::sampled_difference::SampleOrder;
+use powerband_findings::analysis::start_times::StartTimes;
 use powerband_findings::chart::layout::network::NetworkLayout;
 use powerband_findings::chart::network::{NetworkFigure, coloured};
 use powerband_onnx::network;
@@ -50,9 +51,9 @@ pub(super) fn find(key: &NetworkSubject, paths: &Paths) -> NetworkResult {
         starts: starts(session, profile),
     };
     let order = if pick.session == key.subject.session {
-        StartOrder::InTurns
+        SampleOrder::InTurns
     } else {
-        StartOrder::Apart
+        SampleOrder::Apart
     };
     Ok(Arc::new(TimedNetwork::compared(before, after, order)?))
 }

@@ -318,6 +318,27 @@ impl Trace {
         self.op[index] = op;
     }
 
+    /// Moves everything in time.
+    pub fn move_by(&mut self, shift_ns: i64) {
+        let limit = MOST_NS as i64;
+        let moved = |time_ns: i64| time_ns.saturating_add(shift_ns).clamp(-limit, limit);
+        for start_ns in &mut self.start_ns {
+            *start_ns = moved(*start_ns);
+        }
+        for event in &mut self.memory {
+            event.at_ns = moved(event.at_ns);
+        }
+    }
+
+    /// Makes links others, none of which another trace has, so that both can be in one.
+    pub fn set_links_apart(&mut self) {
+        for link in &mut self.link {
+            if *link != 0 {
+                *link |= 1 << 63;
+            }
+        }
+    }
+
     /// Leaves out what began before a moment.
     pub fn from(&self, moment_ns: i64) -> Self {
         let mut later = Self {

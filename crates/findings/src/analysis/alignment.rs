@@ -4,6 +4,8 @@
 //! left out stays together. Pairs that are certain divide long sequences; between them only a band around the diagonal
 //! is searched.
 
+use std::collections::BTreeSet;
+
 /// What the first missing member of a gap costs, and each further one.
 const GAP: (f32, f32) = (0.4, 0.02);
 /// Cells that are searched in full.
@@ -11,6 +13,8 @@ const CELLS: usize = 4_000_000;
 /// Half the width of the band where there are more, and what it is wider at most where one sequence is longer.
 const BAND: usize = 400;
 const MOST_APART: usize = 1_500;
+/// So many members on each side of a missing part are tried.
+const MOST_SHIFTED: usize = 500;
 /// The score of what cannot be.
 const NEVER: f32 = f32::NEG_INFINITY;
 
@@ -56,8 +60,44 @@ pub(crate) fn align(
     found
 }
 
+/// Members of the first sequence of which it is not known whether they or others like them have no partner: where a
+/// part of a row of alike members is missing, it may be any of them. `is_alike` compares two members of one sequence,
+/// the first one or the second.
+pub(crate) fn could_be_shifted(
+    partners: [&[Option<usize>]; 2],
+    is_alike: &dyn Fn(usize, usize, usize) -> bool,
+) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    for (sequence, partner) in partners.into_iter().enumerate() {
+        let mut from = 0;
+        while from < partner.len() {
+            if partner[from].is_some() {
+                from += 1;
+                continue;
+            }
+            let gap = partner[from..].iter().take_while(|one| one.is_none());
+            let length = gap.count();
+            let is_like = |one: usize, two: usize| is_alike(sequence, one, two);
+            let earlier = (1..=from.min(MOST_SHIFTED))
+                .take_while(|back| is_like(from - back, from + length - back));
+            let mut shifted: Vec<usize> = earlier.map(|back| from - back).collect();
+            let later = (from + length..partner.len())
+                .take(MOST_SHIFTED)
+                .take_while(|member| is_like(*member, member - length));
+            shifted.extend(later);
+            let first = |member: usize| match sequence {
+                0 => Some(member),
+                _ => partner[member],
+            };
+            found.extend(shifted.into_iter().filter_map(first));
+            from += length;
+        }
+    }
+    found
+}
+
 /// The longest part of some pairs that rises in both places.
-fn uncrossed(pairs: &[Pair]) -> Vec<Pair> {
+pub(crate) fn uncrossed<T: Copy + Ord>(pairs: &[(T, T)]) -> Vec<(T, T)> {
     let mut sorted = pairs.to_vec();
     sorted.sort_unstable();
     // The last pair of the best row of each length, and the pair before each.

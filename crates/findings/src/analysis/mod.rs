@@ -67,14 +67,16 @@ pub mod reported_stats;
 pub mod reproduced;
 pub mod roof_facts;
 pub mod run_phases;
+pub mod sampled_difference;
 pub mod scaling;
 mod side;
 #[cfg(any(test, feature = "testing"))]
 pub mod simulated_verdicts;
-pub mod start_difference;
+pub mod start_times;
 mod step_times;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timeline;
+pub mod timeline_comparison;
 pub mod trade_off;
 pub mod verdict;

@@ -359,7 +359,7 @@ fn key(part: &SideTotal, matched: Matched) -> Option<String> {
 }
 
 /// An operator without the library that it comes from: `aten::add_` and `Add` are one.
-fn plain_operator(op: &str) -> String {
+pub(crate) fn plain_operator(op: &str) -> String {
     let last = op.rsplit("::").next().unwrap_or(op);
     let letters = last.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

@@ -13,7 +13,8 @@ use super::merged::{MergedNetwork, Origin};
 use super::modules::Item;
 use super::{NodeFate, NodeTimes, TimedNetwork, TimedNode};
 use crate::analysis::limits::node::NodeLimit;
-use crate::analysis::start_difference::{StartDifference, StartOrder, StartTimes};
+use crate::analysis::sampled_difference::{SampleOrder, SampledDifference};
+use crate::analysis::start_times::StartTimes;
 use powerband_core::domain::network::{Network, NetworkNode};
 
 /// In which of the two versions a node is.
@@ -75,7 +76,7 @@ pub struct TimeBlock {
     pub before_ns: f64,
     pub after_ns: f64,
     /// How they differ over several starts, where these were profiled.
-    pub starts: Option<StartDifference>,
+    pub starts: Option<SampledDifference>,
 }
 
 impl TimeBlock {
@@ -207,7 +208,7 @@ impl NetworkComparison {
     }
 
     /// Gives each block how it differs over the starts of both sides.
-    fn judge(&mut self, new: &TimedNetwork, starts: &[StartTimes; 2], order: StartOrder) {
+    fn judge(&mut self, new: &TimedNetwork, starts: &[StartTimes; 2], order: SampleOrder) {
         let n_compared = self.blocks.len();
         let repeated = [
             names_of_several(&self.before.times),
@@ -226,7 +227,7 @@ impl NetworkComparison {
             }
             let sides = [starts[0].sums(&names[0]), starts[1].sums(&names[1])];
             if let [Some(before), Some(after)] = &sides {
-                block.starts = StartDifference::new(before, after, order, n_compared);
+                block.starts = SampledDifference::new(before, after, order, n_compared);
             }
         }
     }
@@ -241,7 +242,7 @@ impl TimedNetwork {
     pub fn compared(
         before: NetworkSide<'_>,
         after: NetworkSide<'_>,
-        order: StartOrder,
+        order: SampleOrder,
     ) -> Result<Self, String> {
         let matches = match_nodes(before.network, after.network);
         let merged = MergedNetwork::new(before.network, after.network, &matches);

@@ -4,7 +4,8 @@ use super::compared::{NetworkSide, NodePresence};
 use super::modules::Item;
 use super::tests::{chain, fused, took};
 use super::*;
-use crate::analysis::start_difference::{StartOrder, StartTimes};
+use crate::analysis::sampled_difference::SampleOrder;
+use crate::analysis::start_times::StartTimes;
 use crate::analysis::verdict::Call;
 use powerband_core::domain::profile::{Profile, ProfiledStart};
 
@@ -61,7 +62,7 @@ fn compared() -> TimedNetwork {
     ];
     let before = side(&before, times("old", old, Some(fusions)));
     let after = side(&after, times("new", new, None));
-    TimedNetwork::compared(before, after, StartOrder::InTurns).unwrap()
+    TimedNetwork::compared(before, after, SampleOrder::InTurns).unwrap()
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn a_part_that_is_gone_of_what_still_runs_did_not_run_alone() {
     let old = vec![took("conv_bn", 80), took("drop", 5)];
     let before = side(&before, times("old", old, Some(fusions)));
     let after = side(&after, times("new", vec![took("conv", 60)], None));
-    let found = TimedNetwork::compared(before, after, StartOrder::InTurns).unwrap();
+    let found = TimedNetwork::compared(before, after, SampleOrder::InTurns).unwrap();
     let comparison = found.comparison.as_ref().unwrap();
     let ran_alone = |op: &str| {
         let node = found.nodes.iter().position(|node| node.node.op == op);
@@ -185,7 +186,7 @@ fn a_difference_has_a_verdict_where_both_sides_were_profiled_in_several_starts()
         starts: StartTimes::of_profile(&profile(conv_ns)),
     });
     let [one, two] = sides;
-    let found = TimedNetwork::compared(one, two, StartOrder::InTurns).unwrap();
+    let found = TimedNetwork::compared(one, two, SampleOrder::InTurns).unwrap();
     let comparison = found.comparison.as_ref().unwrap();
     let call = |op: &str| {
         let node = found

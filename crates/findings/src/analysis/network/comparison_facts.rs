@@ -136,7 +136,7 @@ impl NetworkComparison {
                     humanize::percent(starts.interval.0),
                     humanize::percent(starts.interval.1)
                 );
-                match (starts.call, starts.starts_needed) {
+                match (starts.call, starts.samples_needed) {
                     (Call::Inconclusive, Some(needed)) => format!(
                         "not settled: {interval}; about {} of each side would settle it",
                         humanize::pluralised(needed, "start")

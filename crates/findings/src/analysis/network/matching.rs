@@ -12,9 +12,6 @@ use super::matched_side::{MatchedSide, NodeKey, NodeMatch, NodesMatchedBy};
 use crate::analysis::alignment;
 use powerband_core::domain::network::Network;
 
-/// So many nodes on each side of a missing part are tried.
-const MOST_SHIFTED: usize = 500;
-
 /// The matches of two networks; of each node at most one, but for those of fusions.
 pub fn match_nodes(before: &Network, after: &Network) -> Vec<NodeMatch> {
     let mut matching = Matching::new(before, after);
@@ -164,36 +161,14 @@ impl<'a> Matching<'a> {
         found
     }
 
-    /// Nodes before of which it is not known whether they or others like them have no match: where a part of a row of
-    /// alike nodes is missing, it may be any of them.
+    /// Nodes before of which it is not known whether they or others like them have no match.
     fn could_be_shifted(&self) -> BTreeSet<usize> {
-        let mut found = BTreeSet::new();
-        for (side, is_first) in [(&self.sides[0], true), (&self.sides[1], false)] {
-            let partner = &side.partner;
-            let mut from = 0;
-            while from < partner.len() {
-                if partner[from].is_some() {
-                    from += 1;
-                    continue;
-                }
-                let length = partner[from..]
-                    .iter()
-                    .take_while(|one| one.is_none())
-                    .count();
-                let works = |node: usize| side.keys[node].work();
-                let earlier = (1..=from.min(MOST_SHIFTED))
-                    .take_while(|back| works(from - back) == works(from + length - back));
-                let mut shifted: Vec<usize> = earlier.map(|back| from - back).collect();
-                let later = (from + length..partner.len())
-                    .take(MOST_SHIFTED)
-                    .take_while(|node| works(*node) == works(node - length));
-                shifted.extend(later);
-                let ours = |node: usize| if is_first { Some(node) } else { partner[node] };
-                found.extend(shifted.into_iter().filter_map(ours));
-                from += length;
-            }
-        }
-        found
+        let [ours, theirs] = &self.sides;
+        let is_alike = |side: usize, one: usize, two: usize| {
+            let keys = &self.sides[side].keys;
+            keys[one].work() == keys[two].work()
+        };
+        alignment::could_be_shifted([&ours.partner, &theirs.partner], &is_alike)
     }
 
     /// By what two nodes are one; `is_sure` says whether they could not as well be others of the same kind.

@@ -8,7 +8,8 @@ use crate::analysis::category::Rules;
 use crate::analysis::limits;
 use crate::analysis::network::compared::NetworkSide;
 use crate::analysis::network::{NodeTimes, TimedNetwork};
-use crate::analysis::start_difference::{StartOrder, StartTimes};
+use crate::analysis::sampled_difference::SampleOrder;
+use crate::analysis::start_times::StartTimes;
 use crate::chart::network::NetworkFigure;
 use crate::chart::network_colours::NetworkColouring;
 
@@ -28,8 +29,8 @@ pub(super) fn network(material: &FigureInputs<'_>) -> Result<Drawing, String> {
             profile(&material.after, material.profile)?,
         ];
         let order = match &material.before {
-            None => StartOrder::InTurns,
-            Some(_) => StartOrder::Apart,
+            None => SampleOrder::InTurns,
+            Some(_) => SampleOrder::Apart,
         };
         let [before, after] = profiles.map(StartTimes::of_profile);
         let before = NetworkSide {

@@ -1,97 +1,41 @@
-//! What nodes and kernels take in each profiled start, and whether that differs between two profiles by more than starts
-//! differ among themselves.
-//!
-//! The steps of one start say nothing of how the next start would differ: memory lies elsewhere, another program comes
-//! and goes. A verdict therefore needs profiles of several starts, which took turns.
-
-use std::collections::BTreeMap;
+//! Whether what was timed several times on both sides differs by more than it differs from one time to the next.
 
 use super::verdict::{Call, LEAST_FLOOR};
-use powerband_core::domain::profile::Profile;
 use powerband_core::stats::session_spread::NARROW_RATIO;
 use powerband_core::stats::student;
 
 /// How often a verdict may be wrong of all that are given together.
 const WRONG: f64 = 0.05;
-/// More starts are not suggested.
-const MOST_STARTS: f64 = 1_000.0;
+/// More samples are not suggested.
+const MOST_SAMPLES: f64 = 1_000.0;
 
-/// What each name takes in each profiled start, in nanoseconds per run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StartTimes {
-    n_starts: usize,
-    /// Nothing for a start that does not have the name.
-    by_name: BTreeMap<String, Vec<Option<f64>>>,
-}
-
-impl StartTimes {
-    /// Those of a profile.
-    ///
-    /// # Errors
-    ///
-    /// Where it was taken in one start.
-    pub fn of_profile(profile: &Profile) -> Result<Self, String> {
-        let n_starts = profile.starts.len();
-        if n_starts < 2 {
-            return Err(format!(
-                "{} was profiled in one start, and the next one may differ: profile several starts of both",
-                profile.name
-            ));
-        }
-        let mut by_name: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
-        for (place, start) in profile.starts.iter().enumerate() {
-            for (name, total_ns) in &start.totals {
-                let times = by_name
-                    .entry(name.clone())
-                    .or_insert_with(|| vec![None; n_starts]);
-                let own = *total_ns as f64 / start.runs.max(1) as f64;
-                times[place] = Some(times[place].unwrap_or_default() + own);
-            }
-        }
-        Ok(Self { n_starts, by_name })
-    }
-
-    /// What some names take together in each start; nothing where a start does not have one of them.
-    pub(crate) fn sums(&self, names: &[String]) -> Option<Vec<f64>> {
-        let mut sums = vec![0.0; self.n_starts];
-        for name in names {
-            let own = self.by_name.get(name)?;
-            for (sum, own) in sums.iter_mut().zip(own) {
-                *sum += (*own)?;
-            }
-        }
-        (!names.is_empty()).then_some(sums)
-    }
-}
-
-/// When the starts of two sides were profiled.
+/// When the two sides were timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StartOrder {
-    /// Those of both sides took turns, in one session.
+pub enum SampleOrder {
+    /// Both sides took turns, or only what was recorded is compared.
     InTurns,
     /// In two sessions: the machine may have been in another state.
     Apart,
 }
 
-/// How the times of the starts after differ from those before.
+/// How the times after differ from those before.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StartDifference {
+pub struct SampledDifference {
     pub call: Call,
     /// Time after over time before.
     pub ratio: f64,
     /// The interval of the ratio, so wide that of all that are made together, one of twenty times one is wrong.
     pub interval: (f64, f64),
-    /// Starts of each side that would settle it, where more would.
-    pub starts_needed: Option<u64>,
+    /// Times of each side that would settle it, where more would.
+    pub samples_needed: Option<u64>,
 }
 
-impl StartDifference {
-    /// Compares times of starts, one of so many comparisons; nothing where a side has fewer than two starts, or one
-    /// takes no time.
+impl SampledDifference {
+    /// Compares times, one of so many comparisons; nothing where a side has fewer than two, or one takes no time.
     pub fn new(
         before: &[f64],
         after: &[f64],
-        order: StartOrder,
+        order: SampleOrder,
         n_compared: usize,
     ) -> Option<Self> {
         let logarithms = |times: &[f64]| {
@@ -106,8 +50,8 @@ impl StartDifference {
         let (difference, half) = student::difference(&sides[0], &sides[1], outside)?;
         // As between sessions whose rounds come from one stretch of time.
         let half = match order {
-            StartOrder::InTurns => half,
-            StartOrder::Apart => half.max(NARROW_RATIO.ln()),
+            SampleOrder::InTurns => half,
+            SampleOrder::Apart => half.max(NARROW_RATIO.ln()),
         };
         let floor = LEAST_FLOOR.ln_1p();
         let call = if difference - half > floor {
@@ -120,21 +64,27 @@ impl StartDifference {
             Call::Inconclusive
         };
         let beyond = (difference.abs() - floor).abs();
-        let n_starts = before.len().min(after.len()) as f64 * (half / beyond).powi(2);
-        let needs_more =
-            call == Call::Inconclusive && order == StartOrder::InTurns && n_starts <= MOST_STARTS;
+        let n_samples = before.len().min(after.len()) as f64 * (half / beyond).powi(2);
+        let needs_more = call == Call::Inconclusive
+            && order == SampleOrder::InTurns
+            && n_samples <= MOST_SAMPLES;
         Some(Self {
             call,
             ratio: difference.exp(),
             interval: ((difference - half).exp(), (difference + half).exp()),
-            starts_needed: needs_more.then(|| n_starts.ceil() as u64),
+            samples_needed: needs_more.then(|| n_samples.ceil() as u64),
         })
+    }
+
+    /// Whether it is called faster or slower.
+    pub fn is_change(&self) -> bool {
+        matches!(self.call, Call::Faster | Call::Slower)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::StartOrder::InTurns;
+    use super::SampleOrder::InTurns;
     use super::*;
     use powerband_core::stats::joint;
 
@@ -156,7 +106,7 @@ mod tests {
                     starts.collect::<Vec<f64>>()
                 };
                 let (before, after) = (starts(sides[0], 1e5), starts(sides[1], 1e5 * by));
-                let found = StartDifference::new(&before, &after, InTurns, n_operators);
+                let found = SampledDifference::new(&before, &after, InTurns, n_operators);
                 found.expect("a difference").call
             });
             let coloured: Vec<usize> = calls
@@ -171,14 +121,18 @@ mod tests {
 
     #[test]
     fn more_starts_are_named_where_they_would_settle_it() {
-        let found = StartDifference::new(&[100.0, 104.0, 97.0], &[106.0, 110.0, 103.0], InTurns, 1)
-            .unwrap();
+        let found =
+            SampledDifference::new(&[100.0, 104.0, 97.0], &[106.0, 110.0, 103.0], InTurns, 1)
+                .unwrap();
         assert_eq!(found.call, Call::Inconclusive);
-        assert!(found.starts_needed.is_some_and(|starts| starts > 3));
+        assert!(found.samples_needed.is_some_and(|starts| starts > 3));
         assert!(found.interval.0 < found.ratio && found.ratio < found.interval.1);
-        assert_eq!(StartDifference::new(&[1.0], &[1.0, 2.0], InTurns, 1), None);
         assert_eq!(
-            StartDifference::new(&[0.0, 1.0], &[1.0, 2.0], InTurns, 1),
+            SampledDifference::new(&[1.0], &[1.0, 2.0], InTurns, 1),
+            None
+        );
+        assert_eq!(
+            SampledDifference::new(&[0.0, 1.0], &[1.0, 2.0], InTurns, 1),
             None
         );
     }
@@ -187,14 +141,14 @@ mod tests {
     fn sessions_that_took_no_turns_differ_by_more() {
         let (before, after) = ([100.0, 101.0, 99.0], [140.0, 141.0, 139.0]);
         let call = |order| {
-            StartDifference::new(&before, &after, order, 1)
+            SampledDifference::new(&before, &after, order, 1)
                 .unwrap()
                 .call
         };
         assert_eq!(call(InTurns), Call::Slower);
-        assert_eq!(call(StartOrder::Apart), Call::Inconclusive);
+        assert_eq!(call(SampleOrder::Apart), Call::Inconclusive);
         let twice = [201.0, 202.0, 200.0];
-        let found = StartDifference::new(&before, &twice, StartOrder::Apart, 1).unwrap();
+        let found = SampledDifference::new(&before, &twice, SampleOrder::Apart, 1).unwrap();
         assert_eq!(found.call, Call::Slower);
     }
 }

@@ -1,0 +1,366 @@
+//! Two traces side by side: a step of each, whose operators are aligned, and what each gained or lost.
+//!
+//! Steps are found first. Within the step of median length of each trace, the sequences of operators are aligned by the
+//! modules around them, what they compute, their shapes and their kernels. What is not matched stays so; every kernel of
+//! either step is in exactly one row, so differences add up to that of the device time of the two steps.
+//!
+//! A difference counts as *beyond the steps* where it is larger than the steps of each recording differ among
+//! themselves. That is a statement about two recordings: the next start of either program may differ by more.
+
+mod matching;
+mod merged;
+mod repeated;
+mod step_work;
+pub mod time_map;
+
+use std::ops::Range;
+
+pub use matching::WorkMatchedBy;
+use matching::match_work;
+pub use merged::MergedTraces;
+use repeated::RepeatedWork;
+pub use step_work::StepWork;
+use step_work::SteppedTrace;
+use time_map::TimeMap;
+
+use super::category::{Category, Rules};
+use super::kernel_name::KernelName;
+use super::sampled_difference::{SampleOrder, SampledDifference};
+use powerband_core::base::humanize;
+use powerband_core::domain::names::Names;
+use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_core::domain::trace_steps::TraceStep;
+
+/// Operators of a step that are aligned; what is behind them is one row of each side.
+const MOST_WORK: usize = 20_000;
+
+/// An operator of the two steps, or one that only one of them has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkPair {
+    /// What people read of it.
+    pub title: String,
+    pub category: Category,
+    /// The modules around it; empty where they are not known.
+    pub modules: String,
+    pub before: Option<StepWork>,
+    pub after: Option<StepWork>,
+    /// Nothing for what only one side has.
+    pub matched_by: Option<WorkMatchedBy>,
+    /// How the steps after differ from those before, where both traces have several.
+    pub steps: Option<StepDifference>,
+}
+
+/// How the steps of two recordings differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepDifference {
+    /// Beside what the steps of each recording differ by among themselves.
+    pub recorded: SampledDifference,
+    /// Whether it is more than two starts of one program usually differ by.
+    pub is_beyond_starts: bool,
+}
+
+impl StepDifference {
+    fn new(before: &[f64], after: &[f64], n_compared: usize) -> Option<Self> {
+        let among = |order| SampledDifference::new(before, after, order, n_compared);
+        Some(Self {
+            recorded: among(SampleOrder::InTurns)?,
+            is_beyond_starts: among(SampleOrder::Apart)?.is_change(),
+        })
+    }
+}
+
+impl WorkPair {
+    pub fn before_ns(&self) -> u64 {
+        self.before.as_ref().map_or(0, |work| work.time_ns)
+    }
+
+    pub fn after_ns(&self) -> u64 {
+        self.after.as_ref().map_or(0, |work| work.time_ns)
+    }
+
+    /// The time after without the time before.
+    pub fn difference_ns(&self) -> i64 {
+        self.after_ns() as i64 - self.before_ns() as i64
+    }
+
+    /// Whether it differs by more than the steps of each recording do.
+    pub fn is_beyond_steps(&self) -> bool {
+        self.steps.is_some_and(|steps| steps.recorded.is_change())
+    }
+
+    /// `added`, `removed`, or by what it was matched.
+    pub fn ground_title(&self) -> &'static str {
+        match (self.matched_by, &self.before) {
+            (Some(by), _) => by.title(),
+            (None, Some(_)) => "removed",
+            (None, None) => "added",
+        }
+    }
+}
+
+/// The step of one side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ComparedStep {
+    /// What the trace calls it; nothing where nothing divides the trace.
+    pub title: Option<String>,
+    /// How many steps the trace has.
+    pub n_steps: usize,
+    /// From when to when it and its work run.
+    pub start_ns: i64,
+    pub end_ns: i64,
+    /// What all of its work takes together.
+    pub work_ns: u64,
+    /// Slices of the work of all steps, which [`StepWork::kernels`] is a part of.
+    pub kernels: Vec<u32>,
+}
+
+impl ComparedStep {
+    /// `ProfilerStep#7, 1 of 12`, or that it is all of the trace.
+    pub fn summary_text(&self) -> String {
+        match &self.title {
+            Some(title) => format!(
+                "{title}, of {}",
+                humanize::pluralised(self.n_steps as u64, "step")
+            ),
+            None => "the whole trace, which nothing divides into steps".to_owned(),
+        }
+    }
+}
+
+/// Two traces side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TimelineComparison {
+    /// In the order of the step after; what was removed stands where it ran.
+    pub rows: Vec<WorkPair>,
+    pub before: ComparedStep,
+    pub after: ComparedStep,
+    /// The moments after at which what ran before stands where it is aligned.
+    pub aligned: TimeMap,
+    /// The same where both steps only begin together.
+    pub linear: TimeMap,
+    pub notes: Vec<String>,
+}
+
+impl TimelineComparison {
+    /// Compares two traces.
+    pub fn new(before: &Trace, after: &Trace, rules: &Rules) -> Self {
+        let mut terms = Names::default();
+        let sides = [before, after].map(|trace| SteppedTrace::read(trace, rules, &mut terms));
+        let [ours, theirs] = &sides;
+        let drawn = sides.each_ref().map(|side| {
+            let work = side.drawn_work();
+            &work[..work.len().min(MOST_WORK)]
+        });
+        let pairs = match_work(drawn[0], drawn[1]);
+        let steps = sides.each_ref().map(ComparedStep::from_stepped);
+        let times = sides.each_ref().map(RepeatedWork::read);
+        let points = pairs.iter().flat_map(|((one, two), _)| {
+            let (one, two) = (&drawn[0][*one], &drawn[1][*two]);
+            [(one.start_ns, two.start_ns), (one.end_ns, two.end_ns)]
+        });
+        let aligned = TimeMap::through(&points.collect::<Vec<(i64, i64)>>());
+        let [first, second] = steps.each_ref().map(|step| step.start_ns);
+        let mut comparison = Self {
+            rows: rows(&sides, &drawn, &pairs, &times, &terms),
+            notes: notes(ours, theirs),
+            linear: TimeMap::moved(first, second),
+            aligned,
+            before: ComparedStep::default(),
+            after: ComparedStep::default(),
+        };
+        [comparison.before, comparison.after] = steps;
+        comparison
+    }
+
+    /// What all work gained or lost.
+    pub fn difference_ns(&self) -> i64 {
+        self.after.work_ns as i64 - self.before.work_ns as i64
+    }
+
+    /// The share of the time of each side that is matched.
+    pub fn matched_shares(&self) -> [f64; 2] {
+        let matched = self.rows.iter().filter(|row| row.matched_by.is_some());
+        let sums = matched.fold([0, 0], |[before, after], row| {
+            [before + row.before_ns(), after + row.after_ns()]
+        });
+        let wholes = [self.before.work_ns, self.after.work_ns];
+        [0, 1].map(|side| sums[side] as f64 / wholes[side].max(1) as f64)
+    }
+
+    /// Whether steps tell anything of differences.
+    pub fn has_steps(&self) -> bool {
+        self.rows.iter().any(|row| row.steps.is_some())
+    }
+
+    /// The moments after at which what ran before stands.
+    pub fn time_map(&self, is_aligned: bool) -> &TimeMap {
+        if is_aligned {
+            &self.aligned
+        } else {
+            &self.linear
+        }
+    }
+
+    /// The row that a slice of a side belongs to: the side before, or the one after.
+    pub fn row_of(&self, is_before: bool, slice: u32) -> Option<usize> {
+        let kernels = if is_before {
+            &self.before.kernels
+        } else {
+            &self.after.kernels
+        };
+        let side = |row: &'_ WorkPair| {
+            if is_before {
+                row.before.clone()
+            } else {
+                row.after.clone()
+            }
+        };
+        self.rows.iter().position(|row| {
+            side(row)
+                .is_some_and(|work| work.slice == slice || kernels[work.kernels].contains(&slice))
+        })
+    }
+}
+
+impl ComparedStep {
+    fn from_stepped(side: &SteppedTrace<'_>) -> Self {
+        let (start_ns, end_ns) = side.drawn_extent();
+        let step: Option<&TraceStep> = side.steps.get(side.drawn);
+        Self {
+            title: step.map(|step| step.title(side.trace).to_owned()),
+            n_steps: side.steps.len(),
+            start_ns,
+            end_ns,
+            work_ns: side.drawn_work().iter().map(|work| work.time_ns).sum(),
+            kernels: side.kernels.clone(),
+        }
+    }
+}
+
+type Pairs = [((usize, usize), WorkMatchedBy)];
+
+/// Rows of all work of both steps.
+fn rows(
+    sides: &[SteppedTrace<'_>; 2],
+    drawn: &[&[StepWork]; 2],
+    pairs: &Pairs,
+    times: &[RepeatedWork; 2],
+    terms: &Names,
+) -> Vec<WorkPair> {
+    let mut rows = Vec::with_capacity(drawn[0].len() + drawn[1].len() - pairs.len());
+    let row = |before: Option<&StepWork>, after: Option<&StepWork>| {
+        let (side, work) = match (before, after) {
+            (_, Some(work)) => (1, work),
+            (Some(work), None) => (0, work),
+            (None, None) => return None,
+        };
+        Some(WorkPair {
+            title: title(sides[side].trace, work),
+            category: work.key.category,
+            modules: terms.get(work.key.modules).trim_end_matches('/').to_owned(),
+            before: before.cloned(),
+            after: after.cloned(),
+            matched_by: None,
+            steps: None,
+        })
+    };
+    let alone = |rows: &mut Vec<WorkPair>, before: Range<usize>, after: Range<usize>| {
+        rows.extend(
+            drawn[0][before]
+                .iter()
+                .filter_map(|work| row(Some(work), None)),
+        );
+        rows.extend(
+            drawn[1][after]
+                .iter()
+                .filter_map(|work| row(None, Some(work))),
+        );
+    };
+    let mut next = (0, 0);
+    for ((one, two), by) in pairs {
+        alone(&mut rows, next.0..*one, next.1..*two);
+        next = (one + 1, two + 1);
+        let found = row(Some(&drawn[0][*one]), Some(&drawn[1][*two]));
+        let [before, after] = [&times[0].times[*one], &times[1].times[*two]];
+        let steps = StepDifference::new(before, after, pairs.len());
+        rows.extend(found.map(|row| WorkPair {
+            matched_by: Some(*by),
+            steps,
+            ..row
+        }));
+    }
+    alone(&mut rows, next.0..drawn[0].len(), next.1..drawn[1].len());
+    rows.extend(rest(sides, drawn, 0));
+    rows.extend(rest(sides, drawn, 1));
+    rows
+}
+
+/// What is behind the last operator that is aligned, as one row.
+fn rest(sides: &[SteppedTrace<'_>; 2], drawn: &[&[StepWork]; 2], side: usize) -> Option<WorkPair> {
+    let further = &sides[side].drawn_work()[drawn[side].len()..];
+    let (first, last) = (further.first()?, further.last()?);
+    let work = StepWork {
+        kernels: first.kernels.start..last.kernels.end,
+        end_ns: further
+            .iter()
+            .map(|work| work.end_ns)
+            .max()
+            .unwrap_or_default(),
+        time_ns: further.iter().map(|work| work.time_ns).sum(),
+        ..first.clone()
+    };
+    let [before, after] = if side == 0 {
+        [Some(work), None]
+    } else {
+        [None, Some(work)]
+    };
+    Some(WorkPair {
+        title: humanize::pluralised(further.len() as u64, "further operator"),
+        category: Category::Other,
+        modules: String::new(),
+        before,
+        after,
+        matched_by: None,
+        steps: None,
+    })
+}
+
+/// The operator, or the kernel in short.
+fn title(trace: &Trace, work: &StepWork) -> String {
+    let slice = trace.slice(work.slice as usize);
+    let name = trace.names.get(slice.name);
+    if slice.kind == SliceKind::Kernel {
+        KernelName::parse(name).short()
+    } else {
+        name.to_owned()
+    }
+}
+
+fn notes(before: &SteppedTrace<'_>, after: &SteppedTrace<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let sides = [("before", before), ("after", after)];
+    for (word, side) in sides {
+        if side.drawn_work().is_empty() {
+            notes.push(format!(
+                "Nothing ran in the trace {word}, so there is nothing to compare"
+            ));
+        }
+        if side.drawn_work().len() > MOST_WORK {
+            notes.push(format!(
+                "The first {} operators of the trace {word} are aligned, and {} are one row",
+                humanize::count(MOST_WORK as u64),
+                humanize::count((side.drawn_work().len() - MOST_WORK) as u64)
+            ));
+        }
+    }
+    let single = sides.iter().find(|(_, side)| side.steps.len() < 2);
+    if let Some((word, _)) = single {
+        notes.push(format!(
+            "The trace {word} has one step, so nothing says how much a step differs from the next one"
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;
