@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow, bail};
@@ -10,15 +10,13 @@ use anyhow::{Context as _, anyhow, bail};
 use super::args::ExportArgs;
 use super::compare::earlier_sessions;
 use super::export_networks::Networks;
+use super::export_timelines::{Timelines, trace_file};
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
 use powerband_core::domain::point::{self, Point};
-use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
-use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::provenance;
-use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::chart::figure::{
     self, Drawing, FigureChoice, FigureInputs, FigureKind, SessionNumbers,
@@ -26,9 +24,6 @@ use powerband_findings::chart::figure::{
 use powerband_findings::export::figure_file::{self, FileKind, SCALES};
 use powerband_findings::export::style::{Preset, Style, Theme};
 use powerband_findings::export::{json, session_table};
-use powerband_import as import;
-use powerband_import::reading::read_progress::ReadProgress;
-use powerband_import::reading::source::Limits;
 use powerband_store as store;
 use powerband_store::session_file;
 
@@ -157,11 +152,11 @@ fn chart(
     if let Some(networks) = &networks {
         networks.fill_in(&mut material);
     }
-    let trace = match figure.name {
-        "timeline" => trace(args, session)?,
-        _ => None,
+    let timelines = match figure.name {
+        "timeline" => Timelines::read(args, &material, &rules)?,
+        _ => Timelines::None,
     };
-    material.trace = trace.as_ref().map(|(trace, ready)| (trace, ready));
+    timelines.fill_in(&mut material);
     material.stretch = args.between.map(|(from, to)| TimeRange::new(from, to));
     let drawing = figure
         .make(&material)
@@ -196,8 +191,9 @@ fn check_options(args: &ExportArgs, figure: &FigureKind, kind: FileKind) -> anyh
         (
             "--against-profile",
             args.against_profile.is_some(),
-            matches!(figure.name, "changes" | "network"),
+            matches!(figure.name, "changes" | "network" | "timeline"),
         ),
+        ("--aligned", args.aligned, figure.name == "timeline"),
         (
             "--between",
             args.between.is_some(),
@@ -269,6 +265,7 @@ fn check_effects(
     } else {
         material.options.limit_ns = limit_ns;
         let was_given = material.before.take().is_some();
+        material.merged = None;
         (was_given && is_same(material)).then_some("--against")
     };
     if let Some(option) = is_idle {
@@ -327,46 +324,9 @@ fn place_from_one(option: &str, number: Option<usize>) -> anyhow::Result<usize> 
     place.ok_or_else(|| anyhow!("profiles are counted from 1, so there is no {option} 0"))
 }
 
-/// The file of a profile's timeline, which lies beside the session; nothing where it has sums only.
-fn trace_file<'a>(
-    args: &ExportArgs,
-    session: &'a Session,
-) -> anyhow::Result<(&'a Profile, Option<PathBuf>)> {
-    let place = profile_place(args)?;
-    let profile =
-        figure::profile(&SessionNumbers::new(session), place).map_err(anyhow::Error::msg)?;
-    let Some(name) = &profile.trace_file else {
-        return Ok((profile, None));
-    };
-    let from = store::trace_file::found(Some(&args.session), name);
-    if from.is_none() {
-        bail!(
-            "{name} does not lie beside the session, which has the timeline of {}",
-            profile.name
-        );
-    }
-    Ok((profile, from))
-}
-
-/// The timeline of a profile, read and made ready.
-fn trace(args: &ExportArgs, session: &Session) -> anyhow::Result<Option<(Trace, Timeline)>> {
-    if session.profiles.is_empty() {
-        return Ok(None);
-    }
-    let Some(path) = trace_file(args, session)?.1 else {
-        return Ok(None);
-    };
-    let read = import::read(&path, Limits::default(), &ReadProgress::default());
-    let trace = read
-        .with_context(|| format!("{} cannot be read", path.display()))?
-        .trace;
-    let ready = Timeline::from_trace(&trace);
-    Ok(Some((trace, ready)))
-}
-
 /// The timeline of a profile as a file for other programs.
 fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
-    let (profile, from) = trace_file(args, session)?;
+    let (profile, from) = trace_file(&args.session, session, profile_place(args)?)?;
     let Some(from) = from else {
         bail!(
             "the profile {} has sums only, and no timeline",

@@ -54,13 +54,17 @@ pub(crate) struct ExportArgs {
     /// Which profile of the session, by its number from 1 [default: 1].
     #[arg(long, value_name = "N", requires = "has_profile")]
     pub profile: Option<usize>,
-    /// The profile before, for changes and network, by its number from 1: of the session that --against names, else of
+    /// The profile before, for changes, network and timeline, by its number from 1: of the session that --against names, else of
     /// this one [default: 1].
     #[arg(long, value_name = "N", requires = "chart")]
     pub against_profile: Option<usize>,
     /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all].
     #[arg(long, value_name = "FROM..TO", value_parser = between)]
     pub between: Option<(f64, f64)>,
+    /// Of two timelines, stretch the one before so that matched operators stand above each other; without it both
+    /// keep their lengths, and only their steps begin together.
+    #[arg(long, requires = "chart")]
+    pub aligned: bool,
     /// The latency that is the limit, as in 20ms: a line on charts of latency and on heat maps.
     #[arg(long, value_name = "TIME", value_parser = limit)]
     pub limit: Option<f64>,
@@ -123,6 +127,7 @@ Examples:
   powerband export r50.ron --chart throughput --preset column --to throughput.pdf
   powerband export r50.ron --chart samples --setup ort:cpu --batch 8 --to samples.png --scale 3
   powerband export r50.ron --chart timeline --between 0ms..12ms --to first-runs.svg
+  powerband export new.ron --chart timeline --against old.ron --against-profile 1 --aligned --to what-changed.svg
   powerband export bert.ron --chart heat-map --limit 20ms --to heat-map.svg
   powerband export r50.ron --to r50.csv",
     );

@@ -19,6 +19,7 @@ pub(super) mod long_tip;
 pub(super) mod marker;
 pub(super) mod menu;
 pub(super) mod network_canvas;
+pub(super) mod ribbon;
 pub(super) mod segmented;
 pub(super) mod sheet;
 pub(super) mod sketch;

@@ -104,6 +104,10 @@ pub fn of_timeline(open: &OpenTrace, view: &TraceView) -> TimelineFigure {
         &view.shown_tracks(open).in_order(),
     );
     traced.lanes.clone_from(&open.lanes);
+    traced.ribbon = open
+        .compared
+        .as_ref()
+        .map(|compared| (*compared.ribbon).clone());
     traced
 }
 

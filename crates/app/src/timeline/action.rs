@@ -76,6 +76,10 @@ pub enum Timeline {
     GoToNote(usize),
     /// Looks at the next or the previous note.
     NextNote(bool),
+    /// Compares the trace that is shown with another one, which is the one before.
+    CompareWith(TraceId),
+    /// Stretches the trace before so that what matches stands above each other, or no longer.
+    Align(bool),
     /// The time under the pointer.
     Hand(Option<f64>),
 }

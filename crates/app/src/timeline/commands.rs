@@ -139,6 +139,26 @@ pub(crate) const ALL: &[Command] = &[
             is_partial.then_some(action).ok_or("all tracks are shown")
         },
     ),
+    command(
+        "timeline-compare",
+        "Timeline: compare with the trace opened before",
+        "",
+        |app| {
+            let others = app.profile.timeline.comparable();
+            let (before, _) = others.first().ok_or("no other trace is open")?;
+            timeline(app, || Timeline::CompareWith(*before))
+        },
+    ),
+    command(
+        "timeline-align",
+        "Timeline: matched operators above each other, or not",
+        "",
+        |app| {
+            let compared = app.profile.timeline.comparison();
+            let compared = compared.ok_or("no two traces are compared")?;
+            timeline(app, || Timeline::Align(!compared.is_aligned))
+        },
+    ),
     command("timeline-close", "Timeline: close the trace", "", |app| {
         let shown = app.profile.timeline.shown.ok_or("no trace is open")?;
         Ok(Action::Timeline(Timeline::Close(shown)))

@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod commands;
+pub mod compared;
 pub(crate) mod menu;
 pub mod notebook;
 mod notes;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::screen::Screen;
 use crate::sessions::SessionId;
+use compared::ComparedTrace;
 use notebook::Notebook;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::trace::Trace;
@@ -59,6 +61,8 @@ pub struct OpenTrace {
     pub trace: Arc<Trace>,
     /// The same, ready for looking at.
     pub timeline: Arc<Timeline>,
+    /// What is different, where it is made of two traces.
+    pub compared: Option<ComparedTrace>,
 }
 
 impl OpenTrace {
@@ -73,6 +77,7 @@ impl OpenTrace {
             lanes: Vec::new(),
             timeline: Arc::new(Timeline::from_trace(&trace)),
             trace: Arc::new(trace),
+            compared: None,
         }
     }
 }

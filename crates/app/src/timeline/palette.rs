@@ -31,6 +31,12 @@ fn traces(app: &App) -> Vec<Offered> {
         }
         offered.push(offer(&format!("close {trace}"), Timeline::Close(*id)));
     }
+    for (id, name) in state.comparable() {
+        offered.push(offer(
+            &format!("compare with {name}"),
+            Timeline::CompareWith(id),
+        ));
+    }
     for (place, reading) in state.reading.iter().enumerate() {
         let title = format!("stop reading file {}, {}", place + 1, reading.name);
         offered.push(offer(&title, Timeline::StopReading(reading.id)));

@@ -72,6 +72,7 @@ impl ProfileDoor {
             | Timeline::Hide(_)
             | Timeline::ShowAllTracks
             | Timeline::FilterTracks(_) => self.arrange_tracks(change, shared),
+            Timeline::CompareWith(_) | Timeline::Align(_) => self.compare_traces(&change, shared),
             Timeline::AddNote => self.add_note(shared),
             Timeline::EditNote(place) => self.edit_note(place, shared),
             Timeline::WriteNote(place, text) => self.write_note(place, text, shared),
@@ -223,10 +224,14 @@ impl ProfileDoor {
         }
     }
 
-    fn measure(&mut self, measured: TimeSelection, shared: &Shared) {
+    fn measure(&mut self, measured: TimeSelection, shared: &mut Shared) {
         let Some(id) = self.timeline.shown else {
             return;
         };
+        if self.timeline.comparison().is_some_and(|one| one.is_aligned) {
+            let text = "What ran before is stretched, and its times would be wrong: show both in their own time to measure.";
+            return shared.notify(NoticeLevel::Info, text);
+        }
         let Some((open, view)) = self.timeline.current_mut() else {
             return;
         };

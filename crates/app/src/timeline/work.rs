@@ -100,5 +100,6 @@ fn opened(reading: &TraceReading, owner: (SessionId, usize), read: ReadTimeline)
         lanes: Vec::new(),
         timeline: Arc::new(timeline),
         trace,
+        compared: None,
     }
 }

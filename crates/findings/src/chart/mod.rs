@@ -24,6 +24,7 @@ mod network_changes;
 pub mod network_colours;
 pub mod palette;
 pub mod ratios;
+pub mod ribbon;
 pub mod roofline;
 pub mod samples;
 mod series_id;

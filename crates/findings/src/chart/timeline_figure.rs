@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::lanes::Lane;
+use super::ribbon::Ribbon;
 use super::timeline::{Hue, hue, short};
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::detail::{LEVELS, Piece, PieceKind, TimelineView};
@@ -58,6 +59,8 @@ pub struct TimelineFigure {
     pub title: String,
     /// From when to when.
     pub stretch: TimeRange,
+    /// What is different, where two timelines are compared.
+    pub ribbon: Option<Ribbon>,
     /// Tracks from top to bottom.
     pub tracks: Vec<FigureTrack>,
     /// How many more there are, which are not drawn.

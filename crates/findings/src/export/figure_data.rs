@@ -6,12 +6,14 @@ use super::csv::{CsvCell, CsvTable};
 use crate::analysis::limits::lines::{LineUnit, RoofLine};
 use crate::analysis::network::compared::TimeBlock;
 use crate::analysis::network::modules::{Item, ModuleKind};
+use crate::analysis::timeline_comparison::StepWork;
 use crate::chart::axis::TimeUnit;
 use crate::chart::breakdown::{Bar, ChangeBar};
 use crate::chart::figure::Drawing;
 use crate::chart::heat_map::{Content, HeatMap};
 use crate::chart::lanes::Lanes;
 use crate::chart::network::NetworkFigure;
+use crate::chart::ribbon::Ribbon;
 use crate::chart::roofline::Roofline;
 use crate::chart::spec::{Axis, AxisScale, ChartPoint as Spot, ChartSpec, Mark};
 use crate::chart::timeline_figure::TimelineFigure;
@@ -32,7 +34,10 @@ pub fn table(drawing: &Drawing) -> CsvTable {
         Drawing::Changes(changes) => of_changes(&changes.steps),
         Drawing::Treemap(map) => of_regions(&map.regions),
         Drawing::HeatMap(map) => of_cells(map),
-        Drawing::Timeline(traced) => of_timeline(traced),
+        Drawing::Timeline(traced) => match &traced.ribbon {
+            Some(ribbon) => of_ribbon(ribbon),
+            None => of_timeline(traced),
+        },
         Drawing::Network(picture) => of_network(picture),
         Drawing::Roofline(chart) => of_roofline(chart),
         Drawing::WallTime(bar) => of_wall_time(bar),
@@ -459,6 +464,52 @@ fn of_cells(map: &HeatMap) -> CsvTable {
             ]);
             table.rows.push(row);
         }
+    }
+    table
+}
+
+/// The operators of two timelines, with what each gained or lost.
+fn of_ribbon(ribbon: &Ribbon) -> CsvTable {
+    let mut table = CsvTable::new(&[
+        "operator",
+        "modules",
+        "category",
+        "matched_by",
+        "start_ns",
+        "duration_ns",
+        "before_ns",
+        "after_ns",
+        "difference_ns",
+        "ratio",
+        "ratio_low",
+        "ratio_high",
+        "standing",
+    ]);
+    for bar in &ribbon.bars {
+        let pair = &bar.pair;
+        let side = |work: &Option<StepWork>| {
+            let work = work.as_ref();
+            work.map_or(CsvCell::Empty, |work| CsvCell::Whole(work.time_ns))
+        };
+        let number = |value: Option<f64>| {
+            value.map_or(CsvCell::Empty, |value| CsvCell::Number(round(value)))
+        };
+        let steps = pair.steps.map(|steps| steps.recorded);
+        table.rows.push(vec![
+            CsvCell::text(&pair.title),
+            CsvCell::text(&pair.modules),
+            CsvCell::text(pair.category.title()),
+            CsvCell::text(pair.ground_title()),
+            CsvCell::Number(round(bar.time.from)),
+            CsvCell::Number(round(bar.time.length())),
+            side(&pair.before),
+            side(&pair.after),
+            CsvCell::Number(bar.difference_ns),
+            number(steps.map(|steps| steps.ratio)),
+            number(steps.map(|steps| steps.interval.0)),
+            number(steps.map(|steps| steps.interval.1)),
+            CsvCell::text(bar.standing.name()),
+        ]);
     }
     table
 }

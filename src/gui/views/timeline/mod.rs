@@ -1,5 +1,6 @@
 //! Timeline: a profiler's trace over time.
 
+mod compared;
 mod legend;
 mod notes;
 mod parts;
@@ -12,7 +13,7 @@ use eframe::egui::{self, Align, Layout, ProgressBar, ScrollArea, Ui, vec2};
 use crate::gui::icon;
 use crate::gui::theme::{self, space};
 use crate::gui::widgets::timeline_canvas::{self, TimelineContent};
-use crate::gui::widgets::{button, figure, label, menu};
+use crate::gui::widgets::{button, figure, label, menu, ribbon};
 use powerband_app::App;
 use powerband_app::action::{Action, Timeline};
 use powerband_app::figures;
@@ -144,6 +145,11 @@ fn body(
         hits: app.profile.timeline.hits.as_deref(),
         measures: app.profile.timeline.measures,
         reveals: app.profile.timeline.reveals,
+        counterparts: match (&open.compared, app.profile.timeline.selected_slice()) {
+            (Some(compared), Some(slice)) => compared.merged.counterparts(slice),
+            _ => Vec::new(),
+        },
+        compared: open.compared.as_ref(),
         hand_ns: app.profile.timeline.hand_ns,
     };
     let room = ui.available_size();
@@ -201,6 +207,14 @@ fn canvas(
     actions: &mut Vec<Action>,
 ) {
     framed(ui, size, |ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        if let Some(compared) = &open.compared {
+            let slice = app.profile.timeline.selected_slice();
+            let selected = slice.and_then(|slice| compared.merged.row(slice));
+            let clicked = ribbon::show(ui, &compared.ribbon, shown.view.stretch, selected);
+            let slice = clicked.and_then(|row| compared.merged.slice_of_row(row));
+            changes.extend(slice.map(Timeline::GoTo));
+        }
         let (response, under) = timeline_canvas::show(ui, shown, changes);
         let selected = app.profile.timeline.selected_slice().map(MenuTarget::Slice);
         let under = under.map(MenuTarget::Slice);

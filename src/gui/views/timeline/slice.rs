@@ -49,6 +49,9 @@ pub(super) fn show(
     if let Some(facts) = facts.filter(|facts| !facts.modules.is_empty()) {
         pair(ui, "Module", &facts.modules.join(" › "));
     }
+    if let Some(compared) = shown.compared {
+        super::compared::slice_facts(ui, compared, slice);
+    }
     ui.add_space(space::SMALL);
     ui.horizontal_wrapped(|ui| {
         if button::labelled(ui, Some(icon::FIT), "Zoom to the selection").clicked() {

@@ -52,6 +52,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
                 changes.push(Timeline::Measuring(!measures));
             }
             search(ui, app, changes);
+            super::compared::tools(ui, app, changes);
             if is_wide {
                 tracks(ui, open, view, changes);
             }

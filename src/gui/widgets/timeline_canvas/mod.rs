@@ -18,6 +18,7 @@ use crate::gui::theme;
 use layout::{TrackLayout, VisibleTracks};
 use paint::TimelineCanvas;
 use powerband_app::action::Timeline as Change;
+use powerband_app::timeline::compared::ComparedTrace;
 use powerband_app::timeline::tracks::ShownTracks;
 use powerband_app::timeline::{TimelineSelection, TraceView};
 use powerband_core::base::humanize;
@@ -66,6 +67,10 @@ pub(crate) struct TimelineContent<'a> {
     pub measures: bool,
     /// Whether the row of what is selected wants to be seen.
     pub reveals: bool,
+    /// What ran for the same as the selection in the other trace, by the trace's index.
+    pub counterparts: Vec<usize>,
+    /// Whether a slice has a counterpart, where two traces are compared.
+    pub compared: Option<&'a ComparedTrace>,
     /// The time under the pointer, as it is known.
     pub hand_ns: Option<f64>,
 }
@@ -100,10 +105,14 @@ struct CanvasParts {
     lanes: Rect,
 }
 
+/// Width of the column of names.
+pub(crate) fn names_width(width: f32) -> f32 {
+    NAMES.min(width * 0.35)
+}
+
 impl CanvasParts {
     fn divide(outer: Rect, flags: f32, beneath: f32) -> Self {
-        let names = NAMES.min(outer.width() * 0.35);
-        let left = outer.left() + names;
+        let left = outer.left() + names_width(outer.width());
         let across = |top: f32, bottom: f32| {
             Rect::from_min_max(pos2(left, top), pos2(outer.right(), bottom))
         };

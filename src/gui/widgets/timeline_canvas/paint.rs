@@ -225,6 +225,10 @@ impl TimelineCanvas<'_> {
                         let rect = slice_rect(left, right, top, bottom);
                         let color = self.color(row, at as usize, &tones);
                         mesh.add_colored_rect(rect, color);
+                        if self.is_one_sided(row.slice(at as usize)) {
+                            let mark = rect.with_min_y(bottom - 2.0);
+                            mesh.add_colored_rect(mark, self.roles.text);
+                        }
                         if rect.width() >= WORDS_FROM {
                             letters.extend(self.letters(&mut lettering, row, at as usize, rect));
                         }
@@ -274,6 +278,13 @@ impl TimelineCanvas<'_> {
         if let Some(foot) = foot {
             under(mesh, foot);
         }
+    }
+
+    /// Whether a slice is of an operator that the other trace does not have.
+    fn is_one_sided(&self, slice: usize) -> bool {
+        let compared = self.hand.shown.compared;
+        let pair = compared.and_then(|compared| compared.pair(slice));
+        pair.is_some_and(|pair| pair.matched_by.is_none())
     }
 
     fn color(&self, row: &SliceRow, at: usize, tones: &Tones) -> Color32 {
@@ -357,6 +368,12 @@ impl TimelineCanvas<'_> {
         }
         let stroke = Stroke::new(2.0, self.roles.accent);
         painter.rect_stroke(own.expand(1.0), 1.0, stroke, StrokeKind::Inside);
+        for counterpart in &shown.counterparts {
+            let place = shown.timeline.place(*counterpart);
+            if let Some(rect) = place.and_then(|place| self.place(place)) {
+                painter.rect_stroke(rect.expand(1.0), 1.0, stroke, StrokeKind::Inside);
+            }
+        }
     }
 
     /// From a launch to what it launched.

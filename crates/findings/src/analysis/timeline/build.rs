@@ -118,8 +118,6 @@ impl Timeline {
         let ends = moved.rows.iter().flat_map(|row| row.end.iter().copied());
         moved.length_ns = ends.max().unwrap_or_default().max(0) as u64;
         moved.origin_ns = self.origin_ns.saturating_add(first);
-        // Memory has no track that says which trace it is of.
-        moved.lines.clear();
         moved
     }
 }

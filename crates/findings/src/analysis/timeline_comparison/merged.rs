@@ -168,8 +168,7 @@ fn of_side(trace: &Trace, side: usize) -> Trace {
         track.group.insert_str(0, SIDES[side]);
         track.device = track.device.map(|device| 2 * device + side as u32);
     }
-    for event in &mut own.memory {
-        event.device = event.device.map(|device| 2 * device + side as u32);
-    }
+    // Curves of memory have no track that would say which side they are of.
+    own.memory.clear();
     own
 }

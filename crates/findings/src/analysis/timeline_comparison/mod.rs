@@ -132,6 +132,8 @@ impl ComparedStep {
 pub struct TimelineComparison {
     /// In the order of the step after; what was removed stands where it ran.
     pub rows: Vec<WorkPair>,
+    /// What the trace before is called, for people; empty until somebody says so.
+    pub before_name: String,
     pub before: ComparedStep,
     pub after: ComparedStep,
     /// The moments after at which what ran before stands where it is aligned.
@@ -165,6 +167,7 @@ impl TimelineComparison {
             notes: notes(ours, theirs),
             linear: TimeMap::moved(first, second),
             aligned,
+            before_name: String::new(),
             before: ComparedStep::default(),
             after: ComparedStep::default(),
         };

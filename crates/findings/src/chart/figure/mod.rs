@@ -22,6 +22,7 @@ use crate::analysis::dimensions;
 use crate::analysis::earlier_sessions::EarlierSessions;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::TimeRange;
+use crate::analysis::timeline_comparison::MergedTraces;
 use powerband_core::domain::network::Network;
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::roofs::Roofs;
@@ -184,7 +185,10 @@ pub struct FigureInputs<'a> {
     pub network_before: Option<&'a Network>,
     /// The loaded timeline of that profile.
     pub trace: Option<(&'a Trace, &'a Timeline)>,
-    /// The drawn range of the timeline; nothing for all of it.
+    /// That timeline and the one of the profile before as one, where the two are compared; whether what matches stands
+    /// above each other.
+    pub merged: Option<(&'a MergedTraces, bool)>,
+    /// The drawn range of the timeline; nothing for all of it, of two that are compared for their steps.
     pub stretch: Option<TimeRange>,
     /// Earlier sessions, which show by how much sessions differ where nothing was changed.
     pub earlier: EarlierSessions,
@@ -210,6 +214,7 @@ impl<'a> FigureInputs<'a> {
             network: None,
             network_before: None,
             trace: None,
+            merged: None,
             stretch: None,
             earlier: EarlierSessions::default(),
             rules: None,

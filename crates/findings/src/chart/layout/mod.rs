@@ -18,6 +18,7 @@ mod names;
 pub mod network;
 mod notes;
 pub mod outline;
+pub mod ribbon;
 pub mod roofline;
 mod room;
 pub mod series;

@@ -2,6 +2,7 @@
 
 use super::lanes::{RowPosition, stacked, within};
 use super::legend::{self, LegendItem};
+use super::ribbon::{self, RibbonPlace};
 use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::analysis::device_readings;
 use crate::chart::area::{Area, Position};
@@ -19,7 +20,7 @@ const HEAD: f64 = 1.9;
 const BETWEEN: f64 = 0.45;
 /// The ruler, with its hairline below it; a lane of memory, a lane of a device.
 const RULER: f64 = 2.0;
-const TRACKS: f64 = RULER + 0.3;
+const BELOW_RULER: f64 = 0.3;
 const MEMORY: f64 = 3.0;
 const LANE: f64 = 2.7;
 /// The line that says how many tracks are not drawn.
@@ -29,6 +30,12 @@ const NAMES: f64 = 0.2;
 const LEAST_NAMES: f64 = 9.5;
 /// A slice has words from this width on, in sizes of type.
 const WORDS_FROM: f64 = 2.6;
+
+/// What is above the tracks, in sizes of type.
+fn above_tracks(shown: &TimelineFigure) -> f64 {
+    let ribbon = shown.ribbon.as_ref().map_or(0.0, |_| ribbon::HEIGHT);
+    RULER + ribbon + BELOW_RULER
+}
 
 /// Where tracks are, in sizes of type below the ruler.
 fn places(shown: &TimelineFigure) -> (Vec<RowPosition>, f64) {
@@ -42,7 +49,7 @@ fn places(shown: &TimelineFigure) -> (Vec<RowPosition>, f64) {
 fn sizes(shown: &TimelineFigure) -> f64 {
     let more = if shown.more > 0 { MORE } else { 0.0 };
     let beneath = shown.memory.len() as f64 * MEMORY + shown.lanes.len() as f64 * LANE;
-    TRACKS + places(shown).1 + more + beneath
+    above_tracks(shown) + places(shown).1 + more + beneath
 }
 
 /// The height that suits it.
@@ -76,14 +83,16 @@ pub(crate) fn lay_out(
         },
         left: area.left,
         unit: area.height().max(1.0) / sizes(shown),
+        tracks: above_tracks(shown),
         items,
     };
     sheet.time();
+    sheet.ribbon();
     let (places, below) = places(shown);
     for (track, place) in shown.tracks.iter().zip(&places) {
         sheet.track(track, place);
     }
-    let mut y = TRACKS + below;
+    let mut y = sheet.tracks + below;
     if shown.more > 0 {
         let more = humanize::pluralised(shown.more as u64, "more track");
         let at = (sheet.plot.left, sheet.y(y + MORE / 2.0));
@@ -109,6 +118,8 @@ struct Sheet<'a> {
     left: f64,
     /// What a size of type is high: less than it, where the picture is low.
     unit: f64,
+    /// Where the tracks begin, in sizes of type.
+    tracks: f64,
     items: Vec<SketchShape>,
 }
 
@@ -165,16 +176,30 @@ impl Sheet<'_> {
         self.add_text((self.left, middle), &text, Font::Numbers, Ink::Text);
     }
 
+    /// What is different, between the ruler and the tracks.
+    fn ribbon(&mut self) {
+        if let Some(shown) = &self.shown.ribbon {
+            let (top, bottom) = (self.y(RULER), self.y(RULER + ribbon::HEIGHT));
+            let place = RibbonPlace {
+                area: Area::new(self.left, top, self.plot.right, bottom),
+                columns: (self.plot.left, self.plot.right),
+                stretch: self.shown.stretch,
+            };
+            self.items
+                .extend(ribbon::lay_out(shown, place, self.letters));
+        }
+    }
+
     fn track(&mut self, track: &FigureTrack, place: &RowPosition) {
         if let Some(head) = place.head {
-            let y = self.y(TRACKS + head + HEAD / 2.0);
+            let y = self.y(self.tracks + head + HEAD / 2.0);
             self.named(y, &track.group, self.plot.width(), Ink::Text);
         }
         let room = self.plot.left - self.left - self.letters.size;
-        let y = self.y(TRACKS + place.top + ROW / 2.0);
+        let y = self.y(self.tracks + place.top + ROW / 2.0);
         self.named(y, &track.name, room, Ink::Quiet);
         for (row, runs) in track.rows.iter().enumerate() {
-            let top = self.y(TRACKS + place.top + row as f64 * ROW);
+            let top = self.y(self.tracks + place.top + row as f64 * ROW);
             let bottom = top + ROW * self.unit;
             let slices = runs
                 .iter()

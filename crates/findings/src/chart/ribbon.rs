@@ -1,0 +1,120 @@
+//! The ribbon of difference between two timelines: what each operator gained or lost, where it ran, and the running sum.
+
+use crate::analysis::timeline::stretch::TimeRange;
+use crate::analysis::timeline_comparison::{MergedTraces, WorkPair};
+use powerband_core::base::humanize;
+
+/// How much a difference says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RibbonStanding {
+    /// More than two starts of one program usually differ by.
+    BeyondStarts,
+    /// More than the steps of each recording differ by, and no more than two starts may.
+    BeyondSteps,
+    /// Within what steps differ by, or it is not known how much they do.
+    Open,
+}
+
+impl RibbonStanding {
+    fn from_pair(pair: &WorkPair) -> Self {
+        match pair.steps {
+            Some(steps) if steps.recorded.is_change() && steps.is_beyond_starts => {
+                Self::BeyondStarts
+            }
+            Some(steps) if steps.recorded.is_change() => Self::BeyondSteps,
+            _ => Self::Open,
+        }
+    }
+
+    /// One word for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BeyondStarts => "beyond-starts",
+            Self::BeyondSteps => "beyond-steps",
+            Self::Open => "open",
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::BeyondStarts => "more than two starts usually differ by",
+            Self::BeyondSteps => "more than the recorded steps differ by; the next start may",
+            Self::Open => "not told from what steps differ by",
+        }
+    }
+}
+
+/// What an operator gained or lost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RibbonBar {
+    /// The row of the comparison.
+    pub row: usize,
+    /// Where it ran.
+    pub time: TimeRange,
+    pub difference_ns: f64,
+    pub standing: RibbonStanding,
+    pub pair: WorkPair,
+}
+
+impl RibbonBar {
+    /// `aten::conv2d: 1.20 ms → 1.10 ms, −100 µs (operator)`.
+    pub fn tooltip(&self) -> String {
+        let pair = &self.pair;
+        let time = |ns: u64| humanize::duration_ns(ns as f64);
+        let times = match (&pair.before, &pair.after) {
+            (Some(before), Some(after)) => format!(
+                "{} → {}, {}",
+                time(before.time_ns),
+                time(after.time_ns),
+                humanize::time_change(self.difference_ns)
+            ),
+            (Some(work), None) | (None, Some(work)) => time(work.time_ns),
+            (None, None) => String::new(),
+        };
+        format!("{}: {times} ({})", pair.title, pair.ground_title())
+    }
+}
+
+/// Bars from left to right.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ribbon {
+    pub bars: Vec<RibbonBar>,
+    /// The difference of all device time of the two steps.
+    pub total_ns: f64,
+    /// Whether steps say which differences count.
+    pub has_steps: bool,
+}
+
+impl Ribbon {
+    pub fn new(merged: &MergedTraces, is_aligned: bool) -> Self {
+        let comparison = &merged.comparison;
+        let rows = comparison.rows.iter().enumerate();
+        let bars = rows.filter_map(|(row, pair)| {
+            Some(RibbonBar {
+                row,
+                time: merged.extent(row, is_aligned)?,
+                difference_ns: pair.difference_ns() as f64,
+                standing: RibbonStanding::from_pair(pair),
+                pair: pair.clone(),
+            })
+        });
+        let mut bars: Vec<RibbonBar> = bars.collect();
+        bars.sort_by(|one, other| one.time.from.total_cmp(&other.time.from));
+        Self {
+            bars,
+            total_ns: comparison.difference_ns() as f64,
+            has_steps: comparison.has_steps(),
+        }
+    }
+
+    /// The standings that occur, the strongest first.
+    pub fn standings(&self) -> Vec<RibbonStanding> {
+        use RibbonStanding::{BeyondStarts, BeyondSteps, Open};
+        let occurs = |standing: &RibbonStanding| {
+            let mut bars = self.bars.iter();
+            bars.any(|bar| bar.standing == *standing && bar.difference_ns != 0.0)
+        };
+        let all = [BeyondStarts, BeyondSteps, Open].into_iter();
+        all.filter(occurs).collect()
+    }
+}
