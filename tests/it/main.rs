@@ -57,6 +57,7 @@ mod starts;
 mod support;
 mod sweeps;
 mod telemetry;
+mod timelines_compared;
 mod trash;
 mod ui;
 mod untrusted;

@@ -237,7 +237,7 @@ impl Desk {
     }
 
     /// Whether something has the words in its name.
-    fn sees(&self, words: &str) -> bool {
+    pub(super) fn sees(&self, words: &str) -> bool {
         self.names().iter().any(|name| name.contains(words))
     }
 

@@ -3,17 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use powerband_app::App;
 use powerband_app::action::{
     Action, Charts, Compare, Curves, Detached, FigureAction, Fleet, History, Journey, Kernels,
     Library, MachineAction, Network, Roofs, RunAction, Sessions, Shell, Timeline, Why,
 };
-use powerband_app::command;
 use powerband_app::kernels::instances::InstanceSearch;
 use powerband_app::kernels::{ProfileRef, SelectedRow};
 use powerband_app::machine::Installing;
 use powerband_app::notices::NoticeLevel;
-use powerband_app::palette_entries;
 use powerband_app::plan::{ArrivalMode, MatrixEdit, PlanEdit, PlanField};
 use powerband_app::reports::ReportTarget;
 use powerband_app::roofs::MeasuringRoofs;
@@ -21,6 +18,7 @@ use powerband_app::run::ProgramsQuestion;
 use powerband_app::screen::Screen;
 use powerband_app::shell::layout::{Pane, ROOM_BELOW, ROOM_FOR_TWO};
 use powerband_app::tables::action::TableChange;
+use powerband_app::{App, command, palette_entries};
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
@@ -252,6 +250,8 @@ ways! {
     Action::Timeline(Timeline::Move(_)) => Palette,
     Action::Timeline(Timeline::Fit) => Palette,
     Action::Timeline(Timeline::Whole) => Palette,
+    Action::Timeline(Timeline::CompareWith(_)) => Palette,
+    Action::Timeline(Timeline::Align(_)) => Palette,
     Action::Timeline(Timeline::Scroll(_)) => Palette,
     Action::Timeline(Timeline::Reveal(_)) => EQUAL,
     Action::Timeline(Timeline::Fold(_)) => Palette,

@@ -9,8 +9,11 @@ use powerband_app::action::{Action, Sessions, Shell, Timeline};
 use powerband_app::kernels::ProfileRef;
 use powerband_app::screen::Screen;
 use powerband_app::sessions::SessionId;
-use powerband_app::timeline::{OpenTrace, TimelineSelection, TraceReading, TraceView};
+use powerband_app::timeline::{
+    OpenTrace, TimelineSelection, TimelineState, TraceReading, TraceView,
+};
 use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::timeline::find::SearchHits;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_store::trace_notes::Note;
@@ -48,6 +51,7 @@ pub(super) fn with_all_to_do(app: &mut App) {
         let id = timeline.new_id();
         timeline.put(id, Arc::new(OpenTrace::new("made up", made_up())));
     }
+    compare_with_itself(timeline);
     let Some(open) = timeline.current().map(|(_, open, _)| Arc::clone(open)) else {
         return;
     };
@@ -73,6 +77,25 @@ pub(super) fn with_all_to_do(app: &mut App) {
     if let Some((view, last)) = view.zip(last) {
         view.hidden.insert(last);
     }
+}
+
+/// The trace that is shown is compared with another one of the same.
+fn compare_with_itself(timeline: &mut TimelineState) {
+    let Some((after, open)) = timeline
+        .current()
+        .map(|(id, open, _)| (id, Arc::clone(open)))
+    else {
+        return;
+    };
+    let before = timeline.new_id();
+    timeline.put(
+        before,
+        Arc::new(OpenTrace::new("made up before", made_up())),
+    );
+    let other = Arc::clone(&timeline.traces[&before]);
+    let both = OpenTrace::compared([before, after], [&other, &open], &Rules::default());
+    let id = timeline.new_id();
+    timeline.put(id, Arc::new(both));
 }
 
 /// A trace that belongs to the profile that the kernels screen shows.
@@ -467,4 +490,60 @@ fn timelines_are_painted() {
     }
     desk.harness.set_size(Vec2::from(SIZE));
     album.close();
+}
+
+#[test]
+fn two_traces_are_compared_in_one_timeline() {
+    let mut desk = desk();
+    open(&mut desk, "after.json", made_up());
+    let other = desk.app().profile.timeline.comparable()[0].0;
+    change(&mut desk, Timeline::CompareWith(other));
+    desk.until("a comparison", |app| {
+        app.profile.timeline.comparison().is_some()
+    });
+    desk.steps(2);
+    let (folded, trace) = {
+        let (_, open, view) = desk.app().profile.timeline.current().expect("a trace");
+        (view.folded.len(), Arc::clone(&open.trace))
+    };
+    assert!(folded > 0, "threads are folded");
+    // What is selected lights up on the other side, too, and says what it gained.
+    let merged = {
+        let compared = desk
+            .app()
+            .profile
+            .timeline
+            .comparison()
+            .expect("a comparison");
+        Arc::clone(&compared.merged)
+    };
+    let kernel = trace
+        .kinds()
+        .iter()
+        .position(|kind| *kind == SliceKind::Kernel);
+    change(&mut desk, Timeline::GoTo(kernel.expect("a kernel")));
+    let counterparts = merged.counterparts(kernel.expect("a kernel"));
+    assert!(counterparts.iter().all(|slice| merged.is_before(*slice)) && !counterparts.is_empty());
+    assert!(
+        desk.sees("Matched by"),
+        "the card says by what it was matched"
+    );
+    // Aligned, the two stand above each other, and nothing is measured.
+    change(&mut desk, Timeline::Align(true));
+    let view = view(&desk);
+    change(&mut desk, Timeline::Measure(view.stretch, vec![0..1]));
+    let state = &desk.app().profile.timeline;
+    let compared = state.comparison().expect("a comparison");
+    assert!(compared.is_aligned);
+    let (_, open, view) = state.current().expect("a trace");
+    assert!(!matches!(view.selected, Some(TimelineSelection::Span(_))));
+    let times = |slice: usize| {
+        open.timeline
+            .times(open.timeline.place(slice).expect("a place"))
+    };
+    assert_eq!(times(kernel.expect("a kernel")), times(counterparts[0]));
+    // Closing it leaves both traces.
+    let shown = state.shown.expect("a trace");
+    change(&mut desk, Timeline::Close(shown));
+    assert_eq!(desk.app().profile.timeline.traces.len(), 2);
 }

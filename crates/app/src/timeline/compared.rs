@@ -5,17 +5,22 @@ use std::sync::Arc;
 use super::{OpenTrace, TimelineSelection, TimelineState, TraceId};
 use crate::action::Timeline;
 use crate::doors::ProfileDoor;
-use crate::notices::NoticeLevel;
 use crate::shared::Shared;
+use powerband_core::base::humanize;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::analysis::timeline_comparison::{MergedTraces, WorkPair};
 use powerband_findings::chart::ribbon::Ribbon;
 use powerband_store::settings;
 
+/// Letters of each name.
+const LONGEST_NAME: usize = 20;
+
 /// What is different between the two traces that an open trace is made of.
 #[derive(Clone, Debug)]
 pub struct ComparedTrace {
+    /// The trace before, and the one after.
+    pub sides: [TraceId; 2],
     pub merged: Arc<MergedTraces>,
     /// What each operator gained or lost, where it is drawn now.
     pub ribbon: Arc<Ribbon>,
@@ -24,8 +29,9 @@ pub struct ComparedTrace {
 }
 
 impl ComparedTrace {
-    fn new(merged: Arc<MergedTraces>, is_aligned: bool) -> Self {
+    fn new(sides: [TraceId; 2], merged: Arc<MergedTraces>, is_aligned: bool) -> Self {
         Self {
+            sides,
             ribbon: Arc::new(Ribbon::new(&merged, is_aligned)),
             merged,
             is_aligned,
@@ -40,12 +46,14 @@ impl ComparedTrace {
 
 impl OpenTrace {
     /// Two traces as one; slow for large ones, and so nothing for the window's thread.
-    pub fn compared(before: &Self, after: &Self, rules: &Rules) -> Self {
+    pub fn compared(sides: [TraceId; 2], [before, after]: [&Self; 2], rules: &Rules) -> Self {
         let mut merged = MergedTraces::new(&before.trace, &after.trace, rules);
         merged.comparison.before_name.clone_from(&before.name);
-        let compared = ComparedTrace::new(Arc::new(merged), false);
+        let compared = ComparedTrace::new(sides, Arc::new(merged), false);
         Self {
-            name: format!("{} → {}", before.name, after.name),
+            name: [before, after]
+                .map(|side| humanize::shorten(&side.name, LONGEST_NAME))
+                .join(" → "),
             path: None,
             owner: None,
             notes: compared.merged.comparison.notes.clone(),
@@ -59,7 +67,8 @@ impl OpenTrace {
 
     /// The same, with what ran before stretched or not; nothing for a trace that is not made of two.
     fn with_alignment(&self, is_aligned: bool) -> Option<Self> {
-        let merged = Arc::clone(&self.compared.as_ref()?.merged);
+        let compared = self.compared.as_ref()?;
+        let merged = Arc::clone(&compared.merged);
         Some(Self {
             name: self.name.clone(),
             path: None,
@@ -69,27 +78,58 @@ impl OpenTrace {
             lanes: Vec::new(),
             trace: Arc::clone(&self.trace),
             timeline: Arc::clone(merged.timeline(is_aligned)),
-            compared: Some(ComparedTrace::new(merged, is_aligned)),
+            compared: Some(ComparedTrace::new(compared.sides, merged, is_aligned)),
         })
     }
 }
 
 impl TimelineState {
-    /// Traces that the one that is shown can be compared with, as the one before; those that were opened last first.
+    /// The trace after of the comparison that is shown, else the trace that is shown.
+    fn trace_after(&self) -> Option<TraceId> {
+        self.comparison()
+            .map_or(self.shown, |compared| Some(compared.sides[1]))
+    }
+
+    /// Traces that it can be compared with, as the one before; those that were opened last first.
     pub fn comparable(&self) -> Vec<(TraceId, &str)> {
-        let is_single = self
-            .current()
-            .is_some_and(|(_, open, _)| open.compared.is_none());
-        let others =
-            self.traces.iter().rev().filter(|(id, open)| {
-                is_single && open.compared.is_none() && Some(**id) != self.shown
-            });
+        let after = self.trace_after().filter(|id| self.traces.contains_key(id));
+        let others = self.traces.iter().rev().filter(|(id, open)| {
+            open.compared.is_none() && after.is_some_and(|after| after != **id)
+        });
         others.map(|(id, open)| (*id, open.name.as_str())).collect()
     }
 
     /// The comparison that is shown.
     pub fn comparison(&self) -> Option<&ComparedTrace> {
         self.current()?.1.compared.as_ref()
+    }
+
+    /// Shows one row of each thread of the host, so that the devices of both sides stand close together.
+    fn fold_threads(&mut self) {
+        let Some((open, view)) = self.current_mut() else {
+            return;
+        };
+        let is_thread = |track: &u32| {
+            let track = open.trace.tracks.get(*track as usize);
+            track.is_some_and(|track| track.device.is_none())
+        };
+        let strands = open
+            .timeline
+            .tracks
+            .iter()
+            .filter(|strand| strand.rows.len() > 1);
+        let threads: Vec<u32> = strands
+            .map(|strand| strand.track)
+            .filter(is_thread)
+            .collect();
+        let has_devices = open
+            .timeline
+            .tracks
+            .iter()
+            .any(|strand| !is_thread(&strand.track));
+        if has_devices {
+            view.folded.extend(threads);
+        }
     }
 
     /// Stretches what ran before, or no longer. What is visible stays: it begins elsewhere, though.
@@ -121,7 +161,7 @@ impl TimelineState {
 
 impl ProfileDoor {
     /// Compares the trace that is shown with another one, or aligns the two that are compared.
-    pub(super) fn compare_traces(&mut self, change: &Timeline, shared: &mut Shared) {
+    pub(super) fn compare_traces(&mut self, change: &Timeline, shared: &Shared) {
         match change {
             Timeline::Align(is_aligned) => self.timeline.align(*is_aligned),
             Timeline::CompareWith(before) => self.merge_traces(*before, shared),
@@ -129,23 +169,24 @@ impl ProfileDoor {
         }
     }
 
-    fn merge_traces(&mut self, before: TraceId, shared: &mut Shared) {
+    fn merge_traces(&mut self, before: TraceId, shared: &Shared) {
         let state = &mut self.timeline;
-        let after = state.current().map(|(_, open, _)| Arc::clone(open));
-        let Some((before, after)) = state.traces.get(&before).cloned().zip(after) else {
+        let sides = [Some(before), state.trace_after()].map(|id| {
+            let id = id?;
+            Some((id, Arc::clone(state.traces.get(&id)?)))
+        });
+        let [Some((before, old)), Some((after, new))] = sides else {
             return;
         };
+        // Another trace before takes the place of the one that was compared.
+        let replaced = state.comparison().and(state.shown);
         let id = state.new_id();
         let paths = shared.place.paths.clone();
-        shared.notify(
-            NoticeLevel::Info,
-            format!("Comparing {} with {}…", after.name, before.name),
-        );
         let work = move || {
             let own = settings::read(&paths.settings);
             let own = own.map(|settings| settings.categories).unwrap_or_default();
             let rules = Rules::with_user_rules(&own);
-            Arc::new(OpenTrace::compared(&before, &after, &rules))
+            Arc::new(OpenTrace::compared([before, after], [&old, &new], &rules))
         };
         shared
             .jobs
@@ -154,7 +195,11 @@ impl ProfileDoor {
                     .compared
                     .as_ref()
                     .map(|one| one.merged.steps_range(false));
+                if let Some(replaced) = replaced {
+                    door.timeline.close(replaced);
+                }
                 door.timeline.put(id, open);
+                door.timeline.fold_threads();
                 if let Some(steps) = steps {
                     door.timeline.show_range(steps.with_room());
                 }

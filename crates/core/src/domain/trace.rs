@@ -2,6 +2,8 @@
 //!
 //! Traces have millions of slices, so they are kept in columns and every name once.
 
+use std::ops::Range;
+
 pub use super::names::Names;
 use super::slice_args::{ArgsText, MOST_TEXT, SliceArgs};
 
@@ -318,15 +320,15 @@ impl Trace {
         self.op[index] = op;
     }
 
-    /// Moves everything in time.
-    pub fn move_by(&mut self, shift_ns: i64) {
+    /// Moves some slices in time: where each begins and where it ends.
+    pub fn map_times(&mut self, slices: Range<usize>, time: &dyn Fn(i64) -> i64) {
         let limit = MOST_NS as i64;
-        let moved = |time_ns: i64| time_ns.saturating_add(shift_ns).clamp(-limit, limit);
-        for start_ns in &mut self.start_ns {
-            *start_ns = moved(*start_ns);
-        }
-        for event in &mut self.memory {
-            event.at_ns = moved(event.at_ns);
+        for index in slices {
+            let slice = self.slice(index);
+            let [start_ns, end_ns] =
+                [slice.start_ns, slice.end_ns()].map(|at| time(at).clamp(-limit, limit));
+            self.start_ns[index] = start_ns;
+            self.duration_ns[index] = end_ns.saturating_sub(start_ns).max(0) as u64;
         }
     }
 

@@ -64,6 +64,7 @@ pub fn comparison(found: &KernelComparison, rows: &[usize]) -> Value {
         "difference_ns": found.difference_ns(),
         "rows": shown.map(|row| compared_row(found, row)).collect::<Vec<_>>(),
         "rows_left_out": found.rows.len() - rows.len(),
+        "wall": found.wall,
         "went": found.removed,
         "appeared": found.added,
         "notes": found.notes,

@@ -173,12 +173,17 @@ pub fn comparison(
             .chain(left_out(hidden, "row", ""))
             .collect()
     };
+    let wall = (!found.wall.is_empty()).then(|| {
+        let table = tables::wall_changes::of_wall_changes(found);
+        TableView::new(table).to_block()
+    });
     let names_changed = [("Removed", &found.removed), ("Added", &found.added)];
     let names_changed = names_changed
         .into_iter()
         .filter_map(|(title, entries)| entry_names(title, entries));
     vec![
         [names, times].map(Block::paragraph).to_vec(),
+        wall.into_iter().collect(),
         table,
         names_changed.chain(Block::list(&found.notes)).collect(),
     ]

@@ -242,6 +242,10 @@ pub fn changes(material: &ReportInputs<'_>) -> Vec<Block> {
         after.command_path(),
         material.first.command_path()
     );
+    if !found.wall.is_empty() {
+        let wall = TableView::new(tables::wall_changes::of_wall_changes(&found));
+        blocks.push(wall.to_block());
+    }
     let places = found.shown(&Filter::NONE);
     let view = TableView::new(tables::kernel_changes::of_comparison(&found, &places))
         .columns(&tables::kernel_changes::IN_REPORT)

@@ -35,6 +35,7 @@ pub mod trade_off;
 pub mod two_cases;
 pub mod view;
 pub mod wall;
+pub mod wall_changes;
 
 use std::fmt;
 use std::ops::Range;

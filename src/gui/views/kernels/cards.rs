@@ -16,7 +16,7 @@ use powerband_core::domain::profile::{MemoryUse, Profile};
 use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Scope};
 use powerband_findings::analysis::category::Category;
-use powerband_findings::analysis::kernel_comparison::{KernelComparison, KernelEntry};
+use powerband_findings::analysis::kernel_comparison::{KernelComparison, KernelEntry, WallChange};
 use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::chart::spec::ChartSpec;
 
@@ -278,9 +278,39 @@ fn comparison_figures(found: &KernelComparison) -> Vec<FigureCard> {
             below: change,
             help: "Sum of the differences of all rows".to_owned(),
         },
+    ]
+    .into_iter()
+    .chain(wall_change(found))
+    .chain([
         gone("Removed", &found.removed, "before"),
         gone("Added", &found.added, "after"),
-    ]
+    ])
+    .collect()
+}
+
+/// The difference of the wall time, with the part that most of it went to.
+fn wall_change(found: &KernelComparison) -> Option<FigureCard> {
+    let most = found.wall.iter().max_by(|one, other| {
+        one.difference_ns()
+            .abs()
+            .total_cmp(&other.difference_ns().abs())
+    })?;
+    let all: f64 = found.wall.iter().map(WallChange::difference_ns).sum();
+    let lines = found.wall.iter().map(|change| {
+        let time = humanize::time_change(change.difference_ns());
+        format!("{time}  {}", change.kind.title())
+    });
+    Some(FigureCard {
+        gap: None,
+        title: "Wall time".into(),
+        value: humanize::time_change(all),
+        below: format!(
+            "{} {}",
+            humanize::time_change(most.difference_ns()),
+            most.kind.title()
+        ),
+        help: lines.collect::<Vec<_>>().join("\n"),
+    })
 }
 
 /// The whole difference relative to before.

@@ -36,16 +36,19 @@ pub(super) fn tools(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
             &choices,
         );
         changes.extend(taken.map(Timeline::Align));
-        return;
     }
     let others = state.comparable();
     if others.is_empty() {
         return;
     }
+    let before = state
+        .comparison()
+        .and_then(|one| state.traces.get(&one.sides[0]));
+    let name = before.map_or("Compare with…", |open| open.name.as_str());
     let combo = ComboBox::from_id_salt("compare")
         .width(CHOICE)
         .truncate()
-        .selected_text("Compare with…");
+        .selected_text(name);
     let response = combo.show_ui(ui, |ui| {
         for (id, name) in others {
             if ui.selectable_label(false, name).clicked() {

@@ -4,9 +4,14 @@
 //! operator, by the category. What one step matches, the next ones do not see, so that every unit of time
 //! of either side is in exactly one row and the differences add up to the whole.
 
+mod wall_changes;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+
+pub use wall_changes::WallChange;
+use wall_changes::wall_changes;
 
 use super::breakdown::Filter;
 use super::breakdown::{self, BreakdownLevel, Scope};
@@ -138,6 +143,8 @@ pub struct KernelComparison {
     /// The runs or steps that times are divided by, before and after; nothing where they are those of the
     /// whole profiles.
     pub runs: Option<[ProfileRuns; 2]>,
+    /// Where the difference of the wall time went; none where that of one side cannot be taken apart.
+    pub wall: Vec<WallChange>,
     /// Warnings about the comparison.
     pub notes: Vec<String>,
     /// Removed names, most time first.
@@ -254,9 +261,10 @@ fn compare_rows(
 ) -> KernelComparison {
     let known = runs[0].zip(runs[1]).map(|(before, after)| [before, after]);
     let both = known.filter(|_| times == Times::PerRun);
+    let divisors = [0, 1].map(|side| both.map_or(1, |runs| runs[side].count));
     let parts = [
-        parts(before, rules, both.map_or(1, |[before, _]| before.count)),
-        parts(after, rules, both.map_or(1, |[_, after]| after.count)),
+        parts(before, rules, divisors[0]),
+        parts(after, rules, divisors[1]),
     ];
     let [before_ns, after_ns] = [0, 1].map(|side| total_ns(&parts[side]));
     if before_ns.is_none() || after_ns.is_none() {
@@ -283,6 +291,7 @@ fn compare_rows(
         before_ns,
         after_ns,
         runs: both,
+        wall: wall_changes([before, after], divisors.map(|runs| runs as f64)),
         notes: notes(before, after, known.is_some()),
         removed: went,
         added: appeared,

@@ -275,3 +275,41 @@ fn rows_by_a_level_stand_for_that_level() {
         "{categories:?}"
     );
 }
+
+#[test]
+fn the_difference_of_the_wall_time_is_that_of_its_parts() {
+    use powerband_core::domain::profile::{DeviceTime, IdleCauses};
+    let with_device = |kernel_ns: u64, late_ns: u64, runs: u64| Profile {
+        devices: vec![DeviceTime {
+            device: "GPU 0".to_owned(),
+            busy_ns: kernel_ns + 20,
+            kernels_ns: kernel_ns,
+            span_ns: kernel_ns + 20 + late_ns,
+            gaps: Vec::new(),
+            not_computing: Some(IdleCauses {
+                communication_ns: 10,
+                launched_late_ns: late_ns,
+                ..IdleCauses::default()
+            }),
+        }],
+        ..test_profile(&[("gemm", "", kernel_ns)], Some(runs))
+    };
+    let (before, after) = (with_device(1000, 400, 2), with_device(600, 50, 1));
+    let found = compared(&before, &after);
+    let lines: Vec<(&str, f64)> = found
+        .wall
+        .iter()
+        .map(|change| (change.kind.title(), change.difference_ns()))
+        .collect();
+    let expected = [
+        ("computing", 590.0 - 495.0),
+        ("exposed copies", 20.0 - 10.0),
+        ("exposed communication", 10.0 - 5.0),
+        ("gap: launched late", 50.0 - 200.0),
+    ];
+    assert_eq!(lines, expected);
+    let sum: f64 = found.wall.iter().map(WallChange::difference_ns).sum();
+    assert!((sum - (670.0 - 1420.0 / 2.0)).abs() < 1e-9);
+    // Nothing is said where one side cannot be taken apart.
+    assert!(compared(&Profile::default(), &after).wall.is_empty());
+}

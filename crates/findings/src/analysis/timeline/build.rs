@@ -91,37 +91,6 @@ pub(super) fn build(trace: &Trace) -> Timeline {
     timeline
 }
 
-impl Timeline {
-    /// The same with the slices of some tracks at other times, which must rise as the times before do.
-    pub fn with_times(&self, is_moved: &dyn Fn(u32) -> bool, time: &dyn Fn(i64) -> i64) -> Self {
-        let mut moved = self.clone();
-        for strand in self.tracks.iter().filter(|strand| is_moved(strand.track)) {
-            for row in &mut moved.rows[strand.rows.clone()] {
-                for at in row.start.iter_mut().chain(&mut row.end) {
-                    *at = time(at.saturating_add(self.origin_ns)).saturating_sub(self.origin_ns);
-                }
-            }
-        }
-        let starts = moved
-            .rows
-            .iter()
-            .filter_map(|row| row.start.first().copied());
-        let first = starts.min().unwrap_or_default();
-        for row in &mut moved.rows {
-            for at in row.start.iter_mut().chain(&mut row.end) {
-                *at = at.saturating_sub(first);
-            }
-            row.before.clear();
-            row.mix.clear();
-            finish(row);
-        }
-        let ends = moved.rows.iter().flat_map(|row| row.end.iter().copied());
-        moved.length_ns = ends.max().unwrap_or_default().max(0) as u64;
-        moved.origin_ns = self.origin_ns.saturating_add(first);
-        moved
-    }
-}
-
 /// FNV-1a, folded.
 fn shade(name: &str) -> u8 {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::TimelineComparison;
-use super::time_map::TimeMap;
 use crate::analysis::category::Rules;
 use crate::analysis::timeline::Timeline;
 use crate::analysis::timeline::stretch::TimeRange;
@@ -37,19 +36,17 @@ impl MergedTraces {
         let shift_ns = comparison.linear.at(0);
         let mut merged = of_side(after, 1);
         let mut moved = of_side(before, 0);
-        moved.move_by(shift_ns);
+        moved.map_times(0..before.len(), &|time_ns| comparison.linear.at(time_ns));
         moved.set_links_apart();
         merged.append(moved);
-        let linear = Timeline::from_trace(&merged);
-        let is_before = |track: u32| is_before(&merged, track);
-        let aligned = comparison.aligned.clone();
-        let time = |time_ns: i64| aligned.at(time_ns.saturating_sub(shift_ns));
-        let aligned = linear.with_times(&is_before, &time);
+        let mut aligned = merged.clone();
+        let time = |time_ns: i64| comparison.aligned.at(time_ns.saturating_sub(shift_ns));
+        aligned.map_times(after.len()..merged.len(), &time);
         let mut found = Self {
             n_after: after.len(),
             row_of: vec![NO_ROW; merged.len()],
-            linear: Arc::new(linear),
-            aligned: Arc::new(aligned),
+            linear: Arc::new(Timeline::from_trace(&merged)),
+            aligned: Arc::new(Timeline::from_trace(&aligned)),
             trace: Arc::new(merged),
             comparison,
         };
@@ -133,7 +130,7 @@ impl MergedTraces {
     pub fn extent(&self, row: usize, is_aligned: bool) -> Option<TimeRange> {
         let row = self.comparison.rows.get(row)?;
         let origin_ns = self.timeline(is_aligned).origin_ns;
-        let map: &TimeMap = self.comparison.time_map(is_aligned);
+        let map = self.comparison.time_map(is_aligned);
         let (from, to) = match (&row.after, &row.before) {
             (Some(work), _) => (work.start_ns, work.end_ns),
             (None, Some(work)) => (map.at(work.start_ns), map.at(work.end_ns)),
@@ -153,12 +150,6 @@ impl MergedTraces {
         let place = |time_ns: i64| time_ns.saturating_sub(origin_ns) as f64;
         TimeRange::new(place(from), place(to).max(place(from) + 1.0))
     }
-}
-
-/// Whether a track is of the trace before.
-fn is_before(trace: &Trace, track: u32) -> bool {
-    let track = trace.tracks.get(track as usize);
-    track.is_some_and(|track| track.group.starts_with(SIDES[0]))
 }
 
 /// A trace with tracks that say which side they are of; devices of both sides stand above each other.

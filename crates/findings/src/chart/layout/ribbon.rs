@@ -199,7 +199,7 @@ fn running_sum(ribbon: &Ribbon, place: RibbonPlace, (top, bottom): (f64, f64)) -
     let mut points: Vec<Position> = vec![(place.columns.0, y(0.0))];
     for (time, sum) in sums {
         let x = place.x(time);
-        let last = points.last().copied().unwrap_or((x, y(0.0)));
+        let last = points.last().copied().unwrap_or_default();
         // What is narrower than a column is one step.
         if x - last.0 < 0.5 && points.len() > 1 {
             if let Some(last) = points.last_mut() {
@@ -209,8 +209,8 @@ fn running_sum(ribbon: &Ribbon, place: RibbonPlace, (top, bottom): (f64, f64)) -
         }
         points.extend([(x, last.1), (x, y(sum))]);
     }
-    let end = points.last().map_or(y(0.0), |last| last.1);
-    points.push((place.columns.1, end));
+    let end = points.last().copied().unwrap_or_default();
+    points.push((place.columns.1, end.1));
     vec![SketchShape::Path {
         points,
         thickness: 0.8,
