@@ -48,6 +48,7 @@ pub const ALL: &[&Format] = &[
     &chrome::ONNX_RUNTIME,
     &chrome::xla::FORMAT,
     &chrome::PYTORCH,
+    &pytorch::proton::FORMAT,
     // Tables.
     &amd::rocprof_input::FORMAT,
     &amd::rocprof_stats::FORMAT,

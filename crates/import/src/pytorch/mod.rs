@@ -1,4 +1,5 @@
-//! Reports of PyTorch, but for its traces, which are Chrome traces.
+//! Reports of PyTorch and Triton, but for traces, which are Chrome traces.
 
+pub mod proton;
 pub mod torch_benchmark;
 pub mod torch_table;

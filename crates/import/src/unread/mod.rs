@@ -62,7 +62,6 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
     UnreadFormat("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
     UnreadFormat("a thread trace of rocprofv3", &[Words(&["CodeObj", "Vaddr", "Hitcount"]), Keys(&["wave_filenames"]), Keys(&["code", "version", "header"])], &[".att"], "It counts the cycles of instructions within a kernel, which ROCprof Compute Viewer shows; rocprofv3 --kernel-trace writes how long each kernel took, which is read"),
-    UnreadFormat("a profile of Proton, Triton's profiler", &[Like(is_hatchet)], &[".hatchet"], "proton-viewer -m time/ms FILE prints it; proton.start(…, data=\"trace\") writes a Chrome trace, which is read"),
     UnreadFormat("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
     UnreadFormat("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
     UnreadFormat("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], WATCHED),
@@ -247,11 +246,6 @@ fn is_memory_snapshot(beginning: &[u8], head: &FileHead) -> bool {
     is_pickle(beginning, head)
         && contains_bytes(beginning, b"segments")
         && keys.iter().any(|key| contains_bytes(beginning, key))
-}
-
-/// A list of trees whose nodes have a frame, metrics and children.
-fn is_hatchet(_: &[u8], head: &FileHead) -> bool {
-    head.is_list() && ["frame", "metrics"].iter().all(|key| head.has_key(key))
 }
 
 /// The header of `nvidia-smi --query-gpu=… --format=csv`.

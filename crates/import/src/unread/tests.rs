@@ -47,7 +47,6 @@ const TEXT: &[TextCase] = &[
     ("python 12/13 [003] 5678.901234:     250000 cycles:u: \n\tffffffff8104f45a f+0x1 (libc.so.6)\n", "an output of perf script", "perf report"),
     ("# captured on: today\nswapper     0 5678.901234567: cycles:  ffff8104f45a g ([kernel.kallsyms])\n", "an output of perf script", "perf report"),
     ("V0401 12:34:56.789000 12 torch/_dynamo/convert_frame.py:1] {\"dynamo_start\": {}, \"rank\": 0}\n", "a log of torch.compile", "tlparse "),
-    (r#"[{"children": [], "frame": {"name": "ROOT", "type": "function"}, "metrics": {"time (ns)": 0}}, {"CUDA": {"0": {"arch": "90"}}}]"#, "a profile of Proton", "proton-viewer "),
     ("Mon Mar 31 10:11:18 2025\n+-----+\n| NVIDIA-SMI 535.154.05   Driver Version: 535.154.05 |\n", "an output of nvidia-smi", "powerband devices"),
     ("==============NVSMI LOG==============\n\nTimestamp : now\n", "an output of nvidia-smi", "powerband devices"),
     ("index, name, utilization.gpu [%], power.draw [W]\n0, A, 3 %, 70.1 W\n", "an output of nvidia-smi", "powerband devices"),
