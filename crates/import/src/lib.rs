@@ -6,6 +6,7 @@
 pub mod amd;
 pub mod benchmarks;
 pub mod chrome;
+pub mod machine;
 pub mod nvidia;
 pub mod pytorch;
 pub mod reading;
@@ -64,6 +65,7 @@ pub const ALL: &[&Format] = &[
     &nvidia::ncu::FORMAT,
     &nvidia::nsys_stats::FORMAT,
     &nvidia::nvprof_text::FORMAT,
+    &machine::perf_script::FORMAT,
     // What benchmarks report.
     &nvidia::trtexec_times::FORMAT,
     &nvidia::trtexec_profile::FORMAT,

@@ -42,10 +42,6 @@ use FormatMark::{At, Keys, Like, Words};
 const WATCHED: &str = "powerband devices --watch shows what the cards report, and powerband bench records it during every run";
 /// What helps with the result of a test of a server.
 const OF_A_SERVER: &str = "Its times can be brought along as a CSV with a row a request: powerband import times.csv --columns time=latency_ms";
-/// What helps with samples of a processor.
-const OF_PERF: &str =
-    "perf report shows its contents; powerband bench --profile profiles a run of a network";
-
 /// Every kind, special ones before general ones.
 #[rustfmt::skip]
 const KNOWN: &[UnreadFormat] = &[
@@ -55,8 +51,7 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("a profile of XLA", &[Like(is_xplane)], &[".xplane.pb"], "The profiler writes the same run beside it as a file that ends in .trace.json.gz, which is read"),
     UnreadFormat("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
     UnreadFormat("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
-    UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], OF_PERF),
-    UnreadFormat("an output of perf script", &[Like(is_perf_script)], &[], OF_PERF),
+    UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], "Export it, and import the result: perf script -i FILE > samples.txt"),
     UnreadFormat("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
     UnreadFormat("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
     UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
@@ -176,26 +171,6 @@ fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
         }
     }
     None
-}
-
-/// `python 123/124 [003] 5678.901234:  250000 cycles:u:`, with the stack below it or the symbol behind it.
-fn is_perf_script(_: &[u8], head: &FileHead) -> bool {
-    let is_time = |word: &str| {
-        let parts = word.strip_suffix(':').and_then(|time| time.split_once('.'));
-        parts.is_some_and(|(whole, part)| {
-            let is_number =
-                |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-            is_number(whole) && is_number(part) && part.len() >= 6
-        })
-    };
-    let is_sample = |line: &str| {
-        let mut words = line.split_whitespace();
-        words.by_ref().skip(1).any(is_time) && words.any(|word| word.ends_with(':'))
-    };
-    let mut lines = first_words(head).lines();
-    lines
-        .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
-        .is_some_and(is_sample)
 }
 
 /// `V0401 12:34:56.789000 123 torch/_dynamo/utils.py:12] {"…`, as `TORCH_TRACE` has it written.

@@ -1,0 +1,3 @@
+//! What tools of the operating system and of drivers report of processors and cards.
+
+pub mod perf_script;
