@@ -26,6 +26,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::network::Network;
 use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
 use powerband_core::domain::reported::Reported;
+use powerband_core::domain::telemetry::Telemetry;
 use powerband_core::domain::trace::Trace;
 use reading::head::FileHead;
 use reading::read_progress::ReadProgress;
@@ -66,6 +67,8 @@ pub const ALL: &[&Format] = &[
     &nvidia::nsys_stats::FORMAT,
     &nvidia::nvprof_text::FORMAT,
     &machine::perf_script::FORMAT,
+    &machine::smi::NVIDIA,
+    &machine::smi::AMD,
     // What benchmarks report.
     &nvidia::trtexec_times::FORMAT,
     &nvidia::trtexec_profile::FORMAT,
@@ -149,6 +152,8 @@ pub struct Imported {
     pub counters: Vec<Counter>,
     /// Memory, where the file records it without a timeline.
     pub memory: Vec<MemoryUse>,
+    /// Readings of devices.
+    pub telemetry: Telemetry,
     /// Results of benchmarks.
     pub reported: Vec<Reported>,
     /// Layers of an engine, for files of the same run that have times alone.

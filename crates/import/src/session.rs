@@ -175,8 +175,20 @@ pub fn session(parts: Vec<(String, Imported)>, program: &str) -> ImportedSession
     fill(&mut session, &reported);
     let mut traces = Vec::new();
     for (name, mut imported) in parts {
-        let profile = summary::profile(&imported, &name);
+        let mut profile = summary::profile(&imported, &name);
         session.warnings.extend(profile.notes.iter().cloned());
+        if !imported.telemetry.tracks.is_empty() {
+            if session.telemetry.tracks.is_empty() {
+                // The timeline of readings begins with the first one.
+                profile.began_ns = Some(0);
+                session.elapsed_ns = profile.span_ns.unwrap_or_default();
+                session.telemetry = std::mem::take(&mut imported.telemetry);
+            } else {
+                let warning =
+                    format!("the readings of {name} are left out: a session has those of one file");
+                session.warnings.push(warning);
+            }
+        }
         let has_something = !profile.totals.is_empty()
             || !profile.counters.is_empty()
             || !profile.memory.is_empty()

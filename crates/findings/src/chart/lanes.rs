@@ -247,9 +247,11 @@ pub fn of_case(session: &Session, case: &Case) -> Lanes {
 /// The readings of the devices while a profile was taken, the ones that it ran on first. Coordinates are
 /// nanoseconds of its timeline; there is nothing where its clock is another one.
 pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<Lane> {
-    let (Some(case), Some(began_ns)) = (profile.case, profile.began_ns) else {
+    let Some(began_ns) = profile.began_ns else {
         return Vec::new();
     };
+    // Readings of another program are of no case: all of them are shown.
+    let setup = profile.case.map_or(0, |case| case.setup);
     let telemetry = &session.telemetry;
     // Lines come in from readings before, and go on to those after.
     let beside_ns = telemetry.longest_step_ns(began_ns);
@@ -261,11 +263,12 @@ pub fn of_profile(session: &Session, profile: &Profile, length_ns: u64) -> Vec<L
         let is_within = window.contains(at_ns);
         is_within.then_some(at_ns as f64 - began_ns as f64)
     };
-    let own = device_readings::devices_of_setup(session, case.setup);
+    let own = device_readings::devices_of_setup(session, setup);
+    let is_own = |device: &usize| profile.case.is_none() || own.contains(device);
     let is_card = |track: &DeviceTelemetry| track.device.kind.is_gpu();
-    let tracks = session.devices_beside(case.setup);
+    let tracks = session.devices_beside(setup);
     let (cards, rest): (Vec<_>, Vec<_>) = tracks
-        .filter(|(device, track)| own.contains(device) || !is_card(track))
+        .filter(|(device, track)| is_own(device) || !is_card(track))
         .partition(|(_, track)| is_card(track));
     let tracks = cards.into_iter().chain(rest).map(|(_, track)| track);
     let lanes = tracks.flat_map(|track| {
@@ -587,10 +590,10 @@ mod tests {
         // One reading before, at least, and one after, so that lines reach the edges.
         let (first, last) = (points[0].0, points[points.len() - 1].0);
         assert!(first < 0.0 && last > SECOND as f64, "{first} {last}");
-        let other = Profile {
-            began_ns: None,
-            ..profile
-        };
+        let mut other = profile;
+        other.case = None;
+        assert_eq!(of_profile(&session, &other, SECOND), lanes);
+        other.began_ns = None;
         assert!(of_profile(&session, &other, SECOND).is_empty());
     }
 }

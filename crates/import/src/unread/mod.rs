@@ -38,8 +38,9 @@ enum FormatMark {
 
 use FormatMark::{At, Keys, Like, Words};
 
-/// What helps with a tool that reads cards.
-const WATCHED: &str = "powerband devices --watch shows what the cards report, and powerband bench records it during every run";
+/// What helps with one look at cards.
+const NVIDIA_SMI: &str = "Readings over time are read: nvidia-smi --query-gpu=timestamp,index,utilization.gpu,power.draw --format=csv -l 1 > readings.csv, or nvidia-smi dmon -o DT";
+const AMD_SMI: &str = "Readings over time are read: amd-smi metric --usage --power --clock --temperature --watch 1 --csv > readings.csv";
 /// What helps with the result of a test of a server.
 const OF_A_SERVER: &str = "Its times can be brought along as a CSV with a row a request: powerband import times.csv --columns time=latency_ms";
 /// Every kind, special ones before general ones.
@@ -57,9 +58,9 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
     UnreadFormat("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
     UnreadFormat("a thread trace of rocprofv3", &[Words(&["CodeObj", "Vaddr", "Hitcount"]), Keys(&["wave_filenames"]), Keys(&["code", "version", "header"])], &[".att"], "It counts the cycles of instructions within a kernel, which ROCprof Compute Viewer shows; rocprofv3 --kernel-trace writes how long each kernel took, which is read"),
-    UnreadFormat("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Like(is_smi_query)], &[], WATCHED),
-    UnreadFormat("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], WATCHED),
-    UnreadFormat("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], WATCHED),
+    UnreadFormat("an output of nvidia-smi", &[Words(&["NVIDIA-SMI "]), Words(&["NVSMI LOG"]), Words(&["<nvidia_smi_log>"]), Words(&["# gpu", "pwr", "mtemp"]), Words(&["#Time", " gpu "]), Words(&["#Date", " gpu "]), Like(is_smi_query)], &[], NVIDIA_SMI),
+    UnreadFormat("an output of rocm-smi", &[Words(&["ROCm System Management Interface"]), Words(&["device,", "\ncard0,"]), Like(is_rocm_smi_json)], &[], AMD_SMI),
+    UnreadFormat("an output of amd-smi", &[Words(&["| AMD-SMI "]), Words(&["GPU", "POWER", "GPU_T", "MEM_T"]), Words(&["GPU: 0", "GFX_ACTIVITY"]), Words(&["GPU: 0", "MARKET_NAME"]), Keys(&["gpu", "gfx_activity"]), Keys(&["gpu", "asic"])], &[], AMD_SMI),
     UnreadFormat("a result of SGLang's benchmark", &[Keys(&["sharegpt_output_len", "random_output_len", "request_rate"]), Keys(&["mean_e2e_latency_ms", "backend", "dataset_name"]), Keys(&["prefill_latency", "prefill_throughput"]), Words(&["Serving Benchmark Result", "Backend:"])], &[], OF_A_SERVER),
     UnreadFormat("a printed result of vLLM's benchmark", &[Words(&["Serving Benchmark Result"])], &[], "vllm bench serve --save-result writes a file that is read"),
     UnreadFormat("a report of GuideLLM in YAML", &[Words(&["generative_benchmark"])], &[], "GuideLLM writes the same report as JSON, which is read: name the file of its output benchmarks.json"),
