@@ -98,6 +98,7 @@ pub const ALL: &[&Format] = &[
     &benchmarks::guidellm::FORMAT,
     &pytorch::torch_table::FORMAT,
     &pytorch::torch_benchmark::FORMAT,
+    &pytorch::torch_trace::FORMAT,
     &benchmarks::loadgen::FORMAT,
     &benchmarks::hpctraining::FORMAT,
     &benchmarks::ort_perf_test::FORMAT,

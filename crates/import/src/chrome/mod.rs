@@ -183,6 +183,22 @@ fn read(
     Ok(())
 }
 
+/// Reads events that were taken out of another file, as a list.
+pub(crate) fn read_list(list: Vec<u8>, source: &ImportSource, into: &mut Imported) {
+    let mut merger = PieceMerger::default();
+    let mut splitter = Splitter::default();
+    let mut converter = EventConverter::new(Dialect::Any, source.limits().keeps_args);
+    let taken = splitter.take(&list, &mut converter);
+    let piece = ConvertedPiece {
+        bytes: list,
+        taken,
+        splitter,
+        converter,
+    };
+    merger.take(0, piece);
+    collect(merger, false, (source, Dialect::Any), into);
+}
+
 /// Reads the file and parts it. Says whether a packed file ended too early.
 fn read_pieces(
     source: &ImportSource,

@@ -3,3 +3,4 @@
 pub mod proton;
 pub mod torch_benchmark;
 pub mod torch_table;
+pub mod torch_trace;

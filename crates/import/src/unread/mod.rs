@@ -53,7 +53,7 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
     UnreadFormat("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
     UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], "Export it, and import the result: perf script -i FILE > samples.txt"),
-    UnreadFormat("a log of torch.compile", &[Like(is_torch_trace)], &[], "tlparse FILE makes pages of it"),
+    UnreadFormat("a list of Inductor's kernels with the nodes that each carries out", &[Keys(&["post_grad_nodes", "pre_grad_nodes"]), Keys(&["stack_traces", "post_grad_nodes"]), Keys(&["preToPost", "postToPre"])], &[], "It has no times: record the same run with torch.profiler, whose trace has each kernel with its time and its operator, from export_chrome_trace(\"trace.json.gz\")"),
     UnreadFormat("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
     UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
     UnreadFormat("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
@@ -172,15 +172,6 @@ fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
         }
     }
     None
-}
-
-/// `V0401 12:34:56.789000 123 torch/_dynamo/utils.py:12] {"…`, as `TORCH_TRACE` has it written.
-fn is_torch_trace(_: &[u8], head: &FileHead) -> bool {
-    let line = head.first_line().unwrap_or_default();
-    let day = line.strip_prefix('V').and_then(|rest| rest.get(..5));
-    let has_day =
-        day.is_some_and(|day| day.ends_with(' ') && day[..4].bytes().all(|b| b.is_ascii_digit()));
-    has_day && line.contains("] {\"")
 }
 
 /// The page of `export_memory_timeline`, or its lists: times and sizes, or events with a time, an action and a size.

@@ -44,7 +44,7 @@ const TEXT: &[TextCase] = &[
     ("<html><head><meta charset=\"utf-8\"/><title>GPU Memory Timeline HTML</title></head><body>\n", "a memory timeline of PyTorch", "profile_memory=True"),
     (r#"{"schema": "1.0.1", "pid": 5, "nodes": [{"name": "aten::add", "id": 2, "rf_id": 0, "fw_parent": 0, "op_schema": ""}]}"#, "an execution trace of PyTorch", "export_chrome_trace"),
     ("CodeObj,Vaddr,Instruction,Hitcount,Latency,Stall,Idle,Source\n1,6528,s_load_dwordx2,64,4096,0,0,\n", "a thread trace of rocprofv3", "--kernel-trace"),
-    ("V0401 12:34:56.789000 12 torch/_dynamo/convert_frame.py:1] {\"dynamo_start\": {}, \"rank\": 0}\n", "a log of torch.compile", "tlparse "),
+    (r#"{"triton_poi_fused_add_0:1": {"stack_traces": ["File \"a.py\", line 1"], "post_grad_nodes": ["add"], "pre_grad_nodes": ["add"]}}"#, "a list of Inductor's kernels", "export_chrome_trace"),
     ("Mon Mar 31 10:11:18 2025\n+-----+\n| NVIDIA-SMI 535.154.05   Driver Version: 535.154.05 |\n", "an output of nvidia-smi", "nvidia-smi dmon -o DT"),
     ("==============NVSMI LOG==============\n\nTimestamp : now\n", "an output of nvidia-smi", "nvidia-smi dmon -o DT"),
     ("index, name, utilization.gpu [%], power.draw [W]\n0, A, 3 %, 70.1 W\n", "an output of nvidia-smi", "nvidia-smi dmon -o DT"),
