@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::args::ImportArgs;
 use super::{Context, output, signals};
 use powerband_core::base::humanize;
-use powerband_core::domain::profile::Profile;
+use powerband_core::domain::profile::{MemoryUse, Profile};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 use powerband_devices::version;
@@ -26,6 +26,8 @@ use powerband_store::session_file;
 
 /// Rows of each kind that are shown.
 const ROWS: usize = 20;
+/// Letters of a stack's name.
+const STACK: usize = 100;
 
 /// Reads the files.
 pub(super) fn run(context: &Context, args: &ImportArgs) -> anyhow::Result<ExitCode> {
@@ -160,6 +162,31 @@ fn profile_text(profile: &Profile) -> String {
             humanize::duration_ns(device.busy_ns as f64),
             humanize::duration_ns(device.span_ns as f64)
         ));
+    }
+    for memory in &profile.memory {
+        text.push_str(&memory_text(memory));
+    }
+    text
+}
+
+/// What was in use at the peak, where that is known.
+fn memory_text(memory: &MemoryUse) -> String {
+    if memory.at_peak.is_empty() {
+        return String::new();
+    }
+    let rows = memory.at_peak.iter().take(ROWS);
+    let rows = rows.map(|(name, bytes)| {
+        vec![
+            humanize::shorten_middle(name, STACK),
+            humanize::bytes(*bytes),
+        ]
+    });
+    let peak = humanize::bytes(memory.peak_bytes);
+    let title = format!("in use at the peak of {}, {peak}", memory.device);
+    let mut text = humanize::table(&[title.as_str(), "Memory"], &rows.collect::<Vec<_>>(), 1);
+    let more = memory.at_peak.len().saturating_sub(ROWS);
+    if more > 0 {
+        text.push_str(&format!("and {more} more\n"));
     }
     text
 }

@@ -51,6 +51,7 @@ pub const ALL: &[&Format] = &[
     &chrome::xla::FORMAT,
     &chrome::PYTORCH,
     &pytorch::proton::FORMAT,
+    &pytorch::memory_snapshot::FORMAT,
     // Tables.
     &amd::rocprof_input::FORMAT,
     &amd::rocprof_stats::FORMAT,
@@ -151,7 +152,7 @@ pub struct Imported {
     pub totals: Vec<Total>,
     /// Hardware counters.
     pub counters: Vec<Counter>,
-    /// Memory, where the file records it without a timeline.
+    /// Memory, where the file records more of it than the timeline has, or has no timeline.
     pub memory: Vec<MemoryUse>,
     /// Readings of devices.
     pub telemetry: Telemetry,

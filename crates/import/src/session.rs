@@ -130,7 +130,8 @@ pub fn title(file: &Path) -> String {
         .unwrap_or(file.as_os_str())
         .to_string_lossy();
     let ends = [
-        ".gz", ".json", ".jsonl", ".trace", ".pt", ".csv", ".txt", ".log", ".md", ".sql",
+        ".gz", ".pickle", ".pkl", ".json", ".jsonl", ".trace", ".pt", ".csv", ".txt", ".log",
+        ".md", ".sql",
     ];
     let mut name = name.as_ref();
     for end in ends {

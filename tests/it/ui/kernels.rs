@@ -74,6 +74,7 @@ fn training() -> Profile {
                 ("aten::cudnn_batch_norm".to_owned(), 9_663_676_416),
                 ("aten::cudnn_convolution".to_owned(), 8_589_934_592),
             ],
+            at_peak: Vec::new(),
         }],
         facts: vec![("CUDA".to_owned(), "11.0".to_owned())],
         ..Profile::default()

@@ -125,7 +125,7 @@ pub struct MemoryUse {
     pub device: String,
     /// The most that was in use, in bytes.
     pub peak_bytes: u64,
-    /// Time since the first slice, in nanoseconds, and bytes in use; thinned out, with every peak kept.
+    /// Time since the timeline begins, in nanoseconds, and bytes in use; thinned out, with every peak kept.
     #[serde(default)]
     pub over_time: Vec<(u64, u64)>,
     /// The largest allocations: the operator that asked, and bytes.
@@ -134,6 +134,9 @@ pub struct MemoryUse {
     /// Bytes allocated by each operator, given back or not, most first.
     #[serde(default)]
     pub by_op: Vec<(String, u64)>,
+    /// What was in use at the peak: the stack that asked, and bytes, most first; empty where it is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at_peak: Vec<(String, u64)>,
 }
 
 /// Several kinds of devices, or one that is not known.

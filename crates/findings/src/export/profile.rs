@@ -78,6 +78,7 @@ fn memory(memory: &MemoryUse) -> Value {
         "peak_bytes": memory.peak_bytes,
         "largest": memory.largest,
         "by_op": memory.by_op,
+        "at_peak": memory.at_peak,
     })
 }
 

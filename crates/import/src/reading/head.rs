@@ -9,8 +9,8 @@ pub enum FileHead {
     Json(String),
     /// Any other text, without a byte order mark.
     Text(String),
-    /// No text.
-    Bytes,
+    /// No text: its bytes.
+    Bytes(Vec<u8>),
 }
 
 impl FileHead {
@@ -24,10 +24,10 @@ impl FileHead {
             }
             // Names may hold anything; the marks of formats are plain.
             Err(_) if !bytes.contains(&0) => return Self::text(&String::from_utf8_lossy(bytes)),
-            Err(_) => return Self::Bytes,
+            Err(_) => return Self::Bytes(bytes.to_vec()),
         };
         if text.contains('\0') {
-            return Self::Bytes;
+            return Self::Bytes(bytes.to_vec());
         }
         Self::text(text)
     }
@@ -36,6 +36,15 @@ impl FileHead {
         match text.trim_start().chars().next() {
             Some('{' | '[') => Self::Json(text.to_owned()),
             _ => Self::Text(text.to_owned()),
+        }
+    }
+
+    /// The beginning of a file that is no database.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Sqlite(_) => &[],
+            Self::Json(text) | Self::Text(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
         }
     }
 
@@ -126,7 +135,7 @@ impl FileHead {
                     short(first.unwrap_or_default().trim())
                 )
             }
-            Self::Bytes => "it is neither text nor a database".to_owned(),
+            Self::Bytes(_) => "it is neither text nor a database".to_owned(),
         }
     }
 }
@@ -156,7 +165,7 @@ mod tests {
         assert!(head.has_columns(',', &["name", "calls"]));
         let cut = &"[1, \"µ".as_bytes()[..6];
         assert!(FileHead::from_bytes(cut).is_list());
-        assert_eq!(FileHead::from_bytes(&[0, 1, 2]), FileHead::Bytes);
+        assert_eq!(FileHead::from_bytes(&[0, 1, 2]).bytes(), [0, 1, 2]);
     }
 
     #[test]

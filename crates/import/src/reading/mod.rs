@@ -7,6 +7,7 @@ pub mod head;
 pub mod json;
 pub mod limits;
 pub mod lines;
+pub(crate) mod pickle;
 pub mod progress_reader;
 pub mod read_progress;
 pub mod rows;

@@ -52,7 +52,12 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
             .then_with(|| a.name.cmp(&b.name))
     });
     let mut memory = memory(trace);
-    memory.extend(imported.memory.iter().cloned());
+    for more in &imported.memory {
+        match memory.iter_mut().find(|known| known.device == more.device) {
+            Some(known) => known.at_peak.clone_from(&more.at_peak),
+            None => memory.push(more.clone()),
+        }
+    }
     Profile {
         name: name.to_owned(),
         format: imported.format.to_owned(),
@@ -275,7 +280,7 @@ fn memory(trace: &Trace) -> Vec<MemoryUse> {
 }
 
 fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
-    let origin = trace.extent().map_or(0, |(first, _)| first);
+    let origin = trace.bounds().map_or(0, |(first, _)| first);
     let mut events: Vec<_> = trace
         .memory
         .iter()
@@ -291,22 +296,29 @@ fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
             None => in_use.saturating_add(event.change),
         };
         let at_ns = event.at_ns.saturating_sub(origin).max(0) as u64;
-        points.push((at_ns, in_use.max(0) as u64));
+        let bytes = in_use.max(0) as u64;
+        match points.last_mut() {
+            // What rises at one moment, such as what was there before a recording, is one point.
+            Some((at, below)) if *at == at_ns && *below <= bytes => *below = bytes,
+            _ => points.push((at_ns, bytes)),
+        }
         if event.change > 0 {
-            *by_op.entry(event.op).or_default() += event.change as u64;
+            let bytes = by_op.entry(event.op).or_default();
+            *bytes = bytes.saturating_add(event.change as u64);
         }
     }
     let name = |op: u32| match trace.names.get(op) {
         "" => "elsewhere".to_owned(),
         name => name.to_owned(),
     };
-    let mut largest: Vec<(String, u64)> = events
-        .iter()
-        .filter(|event| event.change > 0)
-        .map(|event| (name(event.op), event.change as u64))
-        .collect();
-    largest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let taken = events.iter().filter(|event| event.change > 0);
+    let mut largest: Vec<(u32, i64)> = taken.map(|event| (event.op, event.change)).collect();
+    largest.sort_by_key(|(op, bytes)| (Reverse(*bytes), trace.names.get(*op)));
     largest.truncate(LARGEST);
+    let largest = largest
+        .into_iter()
+        .map(|(op, bytes)| (name(op), bytes as u64))
+        .collect();
     let mut by_op: Vec<(String, u64)> = by_op
         .into_iter()
         .map(|(op, bytes)| (name(op), bytes))
@@ -322,6 +334,7 @@ fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
         over_time: highest_per_stretch(&points),
         largest,
         by_op,
+        at_peak: Vec::new(),
     }
 }
 

@@ -54,7 +54,6 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
     UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], "Export it, and import the result: perf script -i FILE > samples.txt"),
     UnreadFormat("a list of Inductor's kernels with the nodes that each carries out", &[Keys(&["post_grad_nodes", "pre_grad_nodes"]), Keys(&["stack_traces", "post_grad_nodes"]), Keys(&["preToPost", "postToPre"])], &[], "It has no times: record the same run with torch.profiler, whose trace has each kernel with its time and its operator, from export_chrome_trace(\"trace.json.gz\")"),
-    UnreadFormat("a memory snapshot of PyTorch", &[Like(is_memory_snapshot)], &[], "Make a page of it: python -m torch.cuda._memory_viz trace_plot FILE -o memory.html"),
     UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
     UnreadFormat("an execution trace of PyTorch", &[Keys(&["schema", "nodes", "rf_id", "op_schema"]), Keys(&["schema", "nodes", "fw_parent"])], &[], "It has the operators of a run and none of their times: record the same run with torch.profiler too, whose trace of the same operators is read, from export_chrome_trace(\"trace.json.gz\")"),
     UnreadFormat("a thread trace of rocprofv3", &[Words(&["CodeObj", "Vaddr", "Hitcount"]), Keys(&["wave_filenames"]), Keys(&["code", "version", "header"])], &[".att"], "It counts the cycles of instructions within a kernel, which ROCprof Compute Viewer shows; rocprofv3 --kernel-trace writes how long each kernel took, which is read"),
@@ -206,13 +205,6 @@ fn is_memory_timeline(_: &[u8], head: &FileHead) -> bool {
 
 fn is_pickle(beginning: &[u8], _: &FileHead) -> bool {
     matches!(beginning, [0x80, 2..=5, ..])
-}
-
-fn is_memory_snapshot(beginning: &[u8], head: &FileHead) -> bool {
-    let keys: [&[u8]; 3] = [b"device_traces", b"segment_type", b"total_size"];
-    is_pickle(beginning, head)
-        && contains_bytes(beginning, b"segments")
-        && keys.iter().any(|key| contains_bytes(beginning, key))
 }
 
 /// The header of `nvidia-smi --query-gpu=… --format=csv`.

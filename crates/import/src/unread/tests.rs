@@ -9,7 +9,6 @@ type Case<'a> = (&'a str, &'a [u8], &'a str, &'a str);
 type TextCase = (&'static str, &'static str, &'static str);
 
 const TFEVENTS: &[u8] = b"\x18\0\0\0\0\0\0\0\x01\x02\x03\x04\x09\0\0\0\0\0\0\xd9\x41\x1a\x0dbrain.Event:2\x01\x02\x03\x04";
-const SNAPSHOT: &[u8] = b"\x80\x04\x95\x20\0\0\0\0\0\0\0}\x94(\x8c\x08segments\x94]\x94}\x94(\x8c\x06device\x94K\0\x8c\x0atotal_size\x94";
 const PICKLE: &[u8] = b"\x80\x04\x95\x20\0\0\0\0\0\0\0}\x94(\x8c\x04loss\x94";
 
 #[rustfmt::skip]
@@ -33,7 +32,6 @@ const BINARY: &[Case<'static>] = &[
     ("a", b"BZh91AY&SY\0", "packed with bzip2", "bzip2 -dk "),
     ("a", b"7z\xbc\xaf\x27\x1c\0\x04", "a 7-Zip archive", "7z x "),
     ("a", b"\x08\x08\x12\x07pytorch\0", "an ONNX file", "powerband bench "),
-    ("a.pickle", SNAPSHOT, "a memory snapshot of PyTorch", "_memory_viz trace_plot "),
     ("a", PICKLE, "a pickle of Python", "CSV or JSON"),
 ];
 

@@ -383,7 +383,12 @@ fn memory_card(ui: &mut Ui, memory: &MemoryUse, chart: &ChartSpec) {
     ui.add_space(space::TINY);
     ui.horizontal_top(|ui| {
         ui.spacing_mut().item_spacing.x = space::LARGE;
-        list(ui, "Allocated by operator", &memory.by_op);
+        let (title, lines) = if memory.at_peak.is_empty() {
+            ("Allocated by operator", &memory.by_op)
+        } else {
+            ("In use at the peak, by stack", &memory.at_peak)
+        };
+        list(ui, title, lines);
         list(ui, "Largest allocations", &memory.largest);
     });
 }
