@@ -4,6 +4,7 @@
 //! operator, by the category. What one step matches, the next ones do not see, so that every unit of time
 //! of either side is in exactly one row and the differences add up to the whole.
 
+mod memory_changes;
 mod wall_changes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -272,7 +273,10 @@ fn compare_rows(
             before_ns,
             after_ns,
             runs: both,
-            notes: vec![without_times(before, before_ns, after)],
+            notes: match memory_changes::memory_changes(before, after) {
+                changes if changes.is_empty() => vec![without_times(before, before_ns, after)],
+                changes => changes,
+            },
             ..KernelComparison::default()
         };
     }
@@ -571,6 +575,7 @@ fn notes(before: &Profile, after: &Profile, are_runs_known: bool) -> Vec<String>
             natures[1].title()
         ));
     }
+    notes.extend(memory_changes::memory_changes(before, after));
     notes
 }
 

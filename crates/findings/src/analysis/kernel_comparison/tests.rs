@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::analysis::kernel_fixtures::{RESNET_MI210, RESNET_V100, profile, total};
+use powerband_core::domain::profile::MemoryUse;
 
 fn test_profile(totals: &[(&str, &str, u64)], runs: Option<u64>) -> Profile {
     Profile {
@@ -312,4 +313,31 @@ fn the_difference_of_the_wall_time_is_that_of_its_parts() {
     assert!((sum - (670.0 - 1420.0 / 2.0)).abs() < 1e-9);
     // Nothing is said where one side cannot be taken apart.
     assert!(compared(&Profile::default(), &after).wall.is_empty());
+}
+
+#[test]
+fn two_memory_snapshots_differ_by_stack() {
+    let snapshot = |peak_bytes: u64, stacks: &[(&str, u64)]| Profile {
+        memory: vec![MemoryUse {
+            device: "GPU 0".to_owned(),
+            peak_bytes,
+            at_peak: stacks
+                .iter()
+                .map(|(stack, bytes)| ((*stack).to_owned(), *bytes))
+                .collect(),
+            ..MemoryUse::default()
+        }],
+        ..Profile::default()
+    };
+    let before = snapshot(
+        9 << 20,
+        &[("forward", 6 << 20), ("loss", 2 << 20), ("same", 1 << 20)],
+    );
+    let after = snapshot(13 << 20, &[("forward", 12 << 20), ("same", 1 << 20)]);
+    let said = "The peak memory of GPU 0 is 9.00 MiB before and 13.0 MiB after. Stacks that differ most: +6.00 MiB forward; −2.00 MiB loss.";
+    assert_eq!(compared(&before, &after).notes, [said]);
+    let same = &compared(&before, &before).notes[0];
+    assert!(same.ends_with("Stacks that differ most: none."), "{same}");
+    let other = compared(&before, &Profile::default());
+    assert!(other.notes[0].contains("has no times"), "{:?}", other.notes);
 }
