@@ -1,4 +1,4 @@
-//! How files are read: streams, numbers, text, tables, databases.
+//! How files are read: streams, numbers, text, tables, databases, pickles.
 
 pub mod by_id;
 pub mod chunks;

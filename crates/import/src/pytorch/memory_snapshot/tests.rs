@@ -216,6 +216,13 @@ fn lists_shared_by_many_are_looked_at_once() {
     bytes.extend(b"eu.");
     let imported = testing::bytes("a.pickle", &bytes).unwrap();
     assert_eq!(imported.memory[0].peak_bytes, 5000);
+    // Nothing was recorded over time, so there is no curve.
+    assert!(imported.trace.memory.is_empty());
+    assert!(imported.notes[0].starts_with("No allocation of GPU 0 was recorded over time"));
+    assert_eq!(
+        imported.memory[0].at_peak,
+        [("without a stack".to_owned(), 5000)]
+    );
 }
 
 /// Reads the file that `POWERBAND_SNAPSHOT` names and prints how long that took, and the most memory that it took.
