@@ -8,6 +8,7 @@ use super::ranges::{self, RangeCounters};
 use super::split::EventSink;
 use super::unknown::UnknownCategories;
 use super::{Dialect, rpd, xla};
+use crate::reading::lines;
 use powerband_core::domain::examination::only_starts_nodes;
 use powerband_core::domain::slice_args::ArgsText;
 use powerband_core::domain::trace::{MemoryEvent, Names, Slice, SliceKind, Trace, Track};
@@ -179,15 +180,16 @@ impl EventConverter {
 
     /// An event of XLA. Whether its row is a device's is known when the names of all rows are.
     fn xla(&mut self, event: &RawEvent<'_>, start_ns: i64, duration_ns: u64) {
-        let name = event.name.text();
-        let kind = xla::host_kind(&name, &event.args);
-        let op = self.trace.names.number(&xla::operator(&event.args));
+        let (name, instruction) = (event.name.text(), event.args.hlo_op.text());
+        let link = event.args.correlation.whole_number();
+        let operator = event.args.tf_op.text();
+        let op = xla::operator(&instruction, &operator);
         let slice = Slice {
-            link: event.args.correlation.whole_number().unwrap_or_default(),
-            op,
+            link: link.unwrap_or_default(),
+            op: self.trace.names.number(op),
             ..Slice::new(
-                kind,
-                self.trace.names.number(&name),
+                xla::host_kind(&name, &instruction, link),
+                self.trace.names.number(lines::kernel_name(&name)),
                 self.track(event.process, event.thread, false),
                 start_ns,
                 duration_ns,

@@ -21,6 +21,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::{Format, ImportError, Imported};
@@ -447,7 +448,7 @@ fn collect(
 
 /// Joins beginnings with the ends behind them; returns how many have no partner.
 fn join_edges(trace: &mut Trace, edges: &[SliceEdge]) -> u64 {
-    let mut open: rustc_hash::FxHashMap<u32, Vec<&SliceEdge>> = rustc_hash::FxHashMap::default();
+    let mut open: FxHashMap<u32, Vec<&SliceEdge>> = FxHashMap::default();
     let mut alone = 0;
     for edge in edges {
         let stack = open.entry(edge.slice.track).or_default();
@@ -468,37 +469,33 @@ fn join_edges(trace: &mut Trace, edges: &[SliceEdge]) -> u64 {
     alone + begun as u64
 }
 
-/// Names of processes and threads.
+/// Names of processes and threads, by what the file calls them; of two names the last one counts.
 #[derive(Default)]
-struct TrackTitles {
-    processes: Vec<(String, String)>,
-    threads: Vec<((String, String), String)>,
+pub(crate) struct TrackTitles {
+    pub(crate) processes: FxHashMap<String, String>,
+    pub(crate) threads: FxHashMap<(String, String), String>,
 }
 
 impl TrackTitles {
     /// What a process is called; empty where the file does not name it.
     fn process(&self, id: &str) -> &str {
-        let mut known = self.processes.iter().rev();
-        known
-            .find(|(known, _)| known == id)
-            .map_or("", |(_, name)| name)
+        self.processes.get(id).map_or("", String::as_str)
     }
 
     /// What a thread is called; empty where the file does not name it.
     fn thread(&self, process: &str, id: &str) -> &str {
-        let mut known = self.threads.iter().rev();
-        let found = known.find(|((of, thread), _)| of == process && thread == id);
-        found.map_or("", |(_, name)| name)
+        let key = (process.to_owned(), id.to_owned());
+        self.threads.get(&key).map_or("", String::as_str)
     }
 
     /// Gives tracks the names that we gave them when we wrote them.
     fn name_own_tracks(&self, trace: &mut Trace) {
         for track in &mut trace.tracks {
             let key = (track.group.clone(), track.name.clone());
-            if let Some((_, name)) = self.threads.iter().rev().find(|(id, _)| *id == key) {
+            if let Some(name) = self.threads.get(&key) {
                 track.name.clone_from(name);
             }
-            if let Some((_, name)) = self.processes.iter().rev().find(|(id, _)| *id == key.0) {
+            if let Some(name) = self.processes.get(&key.0) {
                 track.group.clone_from(name);
             }
         }
@@ -507,37 +504,31 @@ impl TrackTitles {
     /// Gives tracks names that people understand.
     fn name_tracks(&self, trace: &mut Trace) {
         for track in &mut trace.tracks {
-            let process = self
-                .processes
-                .iter()
-                .rev()
-                .find(|(id, _)| *id == track.group);
-            let thread =
-                self.threads.iter().rev().find(|((process, thread), _)| {
-                    *process == track.group && *thread == track.name
-                });
+            let process = self.processes.get(&track.group);
+            let key = (track.group.clone(), track.name.clone());
+            let thread = self.threads.get(&key);
             if let Some(device) = track.device {
                 // Kineto names other accelerators by what they are: `MTIA 17`.
-                let kind = process.and_then(|(_, name)| name.strip_suffix(&format!(" {device}")));
+                let kind = process.and_then(|name| name.strip_suffix(&format!(" {device}")));
                 let kind = kind.filter(|kind| kind.chars().all(|c| c.is_ascii_uppercase()));
                 let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or("GPU");
                 track.group = format!("{kind} {device}");
-                if let Some((_, name)) = thread.filter(|_| kind != "GPU") {
+                if let Some(name) = thread.filter(|_| kind != "GPU") {
                     track.name.clone_from(name);
                 } else if !track.name.starts_with("stream") {
                     track.name = format!("stream {}", track.name);
                 }
                 continue;
             }
-            if let Some((_, name)) = thread {
+            if let Some(name) = thread {
                 track.name.clone_from(name);
             } else if track.name.bytes().all(|byte| byte.is_ascii_digit()) {
                 track.name = format!("thread {}", track.name);
             }
-            if let Some((id, name)) = process
+            if let Some(name) = process
                 && !name.is_empty()
             {
-                track.group = format!("{name} {id}");
+                track.group = format!("{name} {}", track.group);
             }
         }
     }

@@ -6,8 +6,10 @@
 
 use std::cmp::Reverse;
 
-use super::event::Args;
+use rustc_hash::FxHashSet;
+
 use super::{Dialect, TrackTitles};
+use crate::amd::rpd::op_kind;
 use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::ImportSource;
@@ -22,12 +24,14 @@ const STREAM: &str = "Stream #";
 const INSTRUCTIONS: [&str; 2] = ["XLA Ops", "Sparse Core Ops"];
 /// `XProf` writes no more events than this into such a file.
 const MOST_EVENTS: usize = 1_000_000;
+/// The program that makes both files of a run.
+pub(crate) const TOOL: &str = "XProf";
 
 /// The plug-in of `XProf` and `TensorBoard`.
 pub(crate) const FORMAT: Format = Format {
     id: "xla",
     title: "a trace of XLA (JAX, TensorFlow)",
-    tool: "XProf",
+    tool: TOOL,
     name_ends: &[],
     recognises,
     read,
@@ -57,12 +61,13 @@ fn read(
     Ok(())
 }
 
-/// What an event is if its row is one of the host.
-pub(super) fn host_kind(name: &str, args: &Args<'_>) -> SliceKind {
-    if !args.hlo_op.bytes().is_empty() {
-        SliceKind::Operator
-    } else if args.correlation.whole_number().is_some() {
+/// What an event is if its row is one of the host: with the instruction that it carries out or launches, and with what
+/// links it to a kernel if it is a launch.
+pub(crate) fn host_kind(name: &str, instruction: &str, link: Option<u64>) -> SliceKind {
+    if link.is_some() {
         SliceKind::Call
+    } else if !instruction.is_empty() {
+        SliceKind::Operator
     } else if name.starts_with('$') {
         // The tracer of Python: `$file.py:12 function`.
         SliceKind::Script
@@ -71,22 +76,20 @@ pub(super) fn host_kind(name: &str, args: &Args<'_>) -> SliceKind {
     }
 }
 
-/// The instruction that an event carries out, without the number that distinguishes it from others of its kind.
-/// `TensorFlow` without XLA has operators in place of instructions: `name:Type`.
-pub(super) fn operator(args: &Args<'_>) -> String {
-    let instruction = args.hlo_op.text();
+/// The instruction that an event carries out (`hlo_op`), without the number that distinguishes it from others of its
+/// kind. `TensorFlow` without XLA has operators in place of instructions (`tf_op`): `name:Type`.
+pub(crate) fn operator<'a>(instruction: &'a str, operator: &'a str) -> &'a str {
     if instruction.is_empty() {
-        let operator = args.tf_op.text();
-        return operator.rsplit(':').next().unwrap_or_default().to_owned();
+        return operator.rsplit(':').next().unwrap_or_default();
     }
-    let mut instruction = instruction.as_ref();
+    let mut instruction = instruction;
     while let Some((stem, number)) = instruction.rsplit_once('.')
         && !stem.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
     {
         instruction = stem;
     }
-    instruction.to_owned()
+    instruction
 }
 
 /// Kind of a row.
@@ -103,7 +106,7 @@ enum RowKind {
 }
 
 /// Names tracks and sorts what is on them.
-pub(super) fn sort(trace: &mut Trace, names: &TrackTitles) {
+pub(crate) fn sort(trace: &mut Trace, names: &TrackTitles) {
     let rows = name_rows(trace, names);
     let mut has_work = rows.iter().any(|row| *row != RowKind::Host);
     let row_of = |track: u32| rows.get(track as usize).copied().unwrap_or(RowKind::Host);
@@ -141,14 +144,18 @@ fn work(name: &str) -> SliceKind {
     } else if name.starts_with("Memset") {
         SliceKind::Set
     } else {
-        SliceKind::Kernel
+        // Those of AMD's are called as its other tools call them.
+        match op_kind(name) {
+            SliceKind::Other => SliceKind::Kernel,
+            known => known,
+        }
     }
 }
 
 /// Names every track, and says what is on it.
 fn name_rows(trace: &mut Trace, names: &TrackTitles) -> Vec<RowKind> {
     let of_device = |process: &str| names.process(process).contains(DEVICE);
-    let with_streams: Vec<String> = trace
+    let with_streams: FxHashSet<String> = trace
         .tracks
         .iter()
         .filter(|track| names.thread(&track.group, &track.name).starts_with(STREAM))
@@ -309,6 +316,25 @@ mod tests {
         assert_eq!(sum(&read, SliceKind::Range), (1, 90_000));
         let plain = text("plain.json", &host.replace("hlo_op", "unknown"));
         assert_eq!(sum(&plain, SliceKind::Operator), (2, 140_000));
+    }
+
+    #[test]
+    fn amd_s_copies_are_copies_and_its_launches_name_their_instruction() {
+        let events = r#"{"traceEvents":[
+            {"ph":"M","pid":1,"name":"process_name","args":{"name":"/device:GPU:0"}},
+            {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"Stream #2"}},
+            {"ph":"X","pid":1,"tid":2,"ts":50,"dur":2,"name":"fusion.kd","args":{"correlation_id":"7"}},
+            {"ph":"X","pid":1,"tid":2,"ts":60,"dur":3,"name":"CopyDeviceToDevice"},
+            {"ph":"X","pid":701,"tid":1,"ts":10,"dur":5,"name":"hipModuleLaunchKernel","args":{"correlation_id":"7","hlo_op":"fusion"}},
+            {}]}"#;
+        let read = text("amd.trace.json", events);
+        assert_eq!(
+            sums(&read, SliceKind::Kernel),
+            [("fusion".to_owned(), 1, 2_000)]
+        );
+        assert_eq!(sum(&read, SliceKind::Copy), (1, 3_000));
+        assert_eq!(sum(&read, SliceKind::Call), (1, 5_000));
+        assert_eq!(summary::profile(&read, "jax").launches.unwrap().count, 1);
     }
 
     #[test]
