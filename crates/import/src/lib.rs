@@ -6,6 +6,7 @@
 pub mod amd;
 pub mod benchmarks;
 pub mod chrome;
+pub mod google;
 pub mod machine;
 pub mod nvidia;
 pub mod pytorch;
@@ -42,6 +43,8 @@ pub const ALL: &[&Format] = &[
     &nvidia::nvprof::FORMAT,
     &amd::rocprof_db::FORMAT,
     &amd::rocprof_db::COMPUTE,
+    // Messages of protobuf.
+    &google::xplane::FORMAT,
     // Events and records in JSON: first our own, which have names of any tool in them.
     &chrome::OWN,
     &chrome::rpd::FORMAT,

@@ -1,5 +1,7 @@
 //! The beginning of a file, by which its format is recognised.
 
+use super::protobuf;
+
 /// The beginning of a file, unpacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileHead {
@@ -9,6 +11,8 @@ pub enum FileHead {
     Json(String),
     /// Any other text, without a byte order mark.
     Text(String),
+    /// Messages of protobuf, one after the other.
+    Messages(Vec<u8>),
     /// No text: its bytes.
     Bytes(Vec<u8>),
 }
@@ -16,6 +20,9 @@ pub enum FileHead {
 impl FileHead {
     /// The head of a file with these first bytes. A character that is cut at the end is left out.
     pub fn from_bytes(bytes: &[u8]) -> Self {
+        if protobuf::is_message_list(bytes) {
+            return Self::Messages(bytes.to_vec());
+        }
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text,
@@ -44,7 +51,7 @@ impl FileHead {
         match self {
             Self::Sqlite(_) => &[],
             Self::Json(text) | Self::Text(text) => text.as_bytes(),
-            Self::Bytes(bytes) => bytes,
+            Self::Messages(bytes) | Self::Bytes(bytes) => bytes,
         }
     }
 
@@ -74,6 +81,14 @@ impl FileHead {
     pub(crate) fn is_list(&self) -> bool {
         self.json()
             .is_some_and(|text| text.trim_start().starts_with('['))
+    }
+
+    /// The beginning of a file of messages of protobuf.
+    pub(crate) fn messages(&self) -> Option<&[u8]> {
+        match self {
+            Self::Messages(bytes) => Some(bytes),
+            _ => None,
+        }
     }
 
     /// The beginning of a text.
@@ -135,7 +150,7 @@ impl FileHead {
                     short(first.unwrap_or_default().trim())
                 )
             }
-            Self::Bytes(_) => "it is neither text nor a database".to_owned(),
+            Self::Messages(_) | Self::Bytes(_) => "it is neither text nor a database".to_owned(),
         }
     }
 }

@@ -49,8 +49,7 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("a report of Nsight Systems", &[], &[".nsys-rep", ".qdrep"], "Export it, and import the result: nsys export --type sqlite FILE"),
     UnreadFormat("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import the result of: nsys export --type sqlite REPORT"),
     UnreadFormat("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import the result: ncu --import FILE --csv --page raw > kernels.csv"),
-    UnreadFormat("a profile of XLA", &[Like(is_xplane)], &[".xplane.pb"], "The profiler writes the same run beside it as a file that ends in .trace.json.gz, which is read"),
-    UnreadFormat("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .trace.json.gz, which are read"),
+    UnreadFormat("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .xplane.pb or .trace.json.gz, which are read"),
     UnreadFormat("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
     UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], "Export it, and import the result: perf script -i FILE > samples.txt"),
     UnreadFormat("a list of Inductor's kernels with the nodes that each carries out", &[Keys(&["post_grad_nodes", "pre_grad_nodes"]), Keys(&["stack_traces", "post_grad_nodes"]), Keys(&["preToPost", "postToPre"])], &[], "It has no times: record the same run with torch.profiler, whose trace has each kernel with its time and its operator, from export_chrome_trace(\"trace.json.gz\")"),
@@ -129,12 +128,6 @@ fn contains_bytes(beginning: &[u8], wanted: &[u8]) -> bool {
     beginning
         .windows(wanted.len())
         .any(|window| window == wanted)
-}
-
-/// A list of planes in protobuf, of which one is a host or a device by its name.
-fn is_xplane(beginning: &[u8], _: &FileHead) -> bool {
-    let names: [&[u8]; 3] = [b"/host:", b"/device:", b"/task:"];
-    beginning.first() == Some(&0x0a) && names.iter().any(|name| contains_bytes(beginning, name))
 }
 
 /// Records with a length and a checksum before each; the first one has the version of the format.

@@ -19,8 +19,6 @@ const BINARY: &[Case<'static>] = &[
     ("a.bin", b"NVR\0\x10\0\0\0", "a report of Nsight Compute", " --csv --page raw"),
     ("a.ncu-rep", b"\x01\x02\0\0", "a report of Nsight Compute", "ncu --import "),
     ("a.ncu-repz", b"\x28\xb5\x2f\xfd\0", "a report of Nsight Compute", "ncu --import "),
-    ("a", b"\x0a\x0d\x08\x01\x12\x09/host:CPU\x0a\0", "a profile of XLA", ".trace.json.gz"),
-    ("a.xplane.pb", b"\x0a\x03\x08\x01", "a profile of XLA", ".trace.json.gz"),
     ("events.out", TFEVENTS, "an event file of TensorBoard", "plugins/profile/"),
     ("a", b"\x0a\x02\x50\x01\x0a\x02\x50\x01\x0a\x7f\0", "a trace of Perfetto", "traceconv json "),
     ("a.pftrace", b"\x01\x02\0", "a trace of Perfetto", "traceconv json "),

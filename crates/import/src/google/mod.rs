@@ -1,0 +1,3 @@
+//! Files of Google's tools in protobuf: profiles of XLA.
+
+pub(crate) mod xplane;
