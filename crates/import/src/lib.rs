@@ -45,6 +45,7 @@ pub const ALL: &[&Format] = &[
     &amd::rocprof_db::COMPUTE,
     // Messages of protobuf.
     &google::xplane::FORMAT,
+    &google::perfetto::FORMAT,
     // Events and records in JSON: first our own, which have names of any tool in them.
     &chrome::OWN,
     &chrome::rpd::FORMAT,

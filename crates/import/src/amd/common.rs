@@ -229,6 +229,11 @@ impl<'a> EventWriter<'a> {
 
     /// Notes errors, and drops sums that repeat launches.
     pub(crate) fn finish(self, file: &str) {
+        self.finish_into(file);
+    }
+
+    /// The same, and gives the import back.
+    pub(crate) fn finish_into(self, file: &str) -> &'a mut Imported {
         let fate = "had the end before the beginning; counted as 0 ns";
         self.into.note_some(self.backwards, "row", file, fate);
         let before = self.into.totals.len();
@@ -238,6 +243,7 @@ impl<'a> EventWriter<'a> {
         if self.into.totals.len() < before {
             self.into.note(SUMS_LEFT_OUT);
         }
+        self.into
     }
 }
 

@@ -8,6 +8,7 @@ pub mod rocprof_db;
 pub mod rocprof_dispatches;
 pub mod rocprof_input;
 pub mod rocprof_json;
+pub(crate) mod rocprof_perfetto;
 pub mod rocprof_stats;
 pub mod rocprofv3_agents;
 pub mod rocprofv3_api;

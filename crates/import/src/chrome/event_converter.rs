@@ -19,8 +19,9 @@ const NODE: &str = "_kernel_time";
 /// The length of an event without fields, as some files begin with one.
 const EMPTY: usize = 2;
 
-/// What most events on the host are.
-const HOST_OPERATOR: (SliceKind, bool) = (SliceKind::Operator, false);
+/// What most events on the host are, and whether they are on a device. Whatever a program calls its stretches, they
+/// nest as operators do.
+pub(crate) const HOST_OPERATOR: (SliceKind, bool) = (SliceKind::Operator, false);
 
 /// One end of a slice whose two ends are events of their own.
 #[derive(Clone, Debug)]
@@ -313,42 +314,16 @@ impl EventConverter {
         if self.dialect == Dialect::Rpd {
             return rpd::kind(event);
         }
-        let is = |known: &[u8]| event.category.eq_ignore_ascii_case(known);
-        if is(b"cpu_op") || is(b"operator") {
-            HOST_OPERATOR
-        } else if is(b"kernel") {
-            (SliceKind::Kernel, true)
-        } else if is(b"cuda_runtime")
-            || event.category.ends_with(b"untime")
-            || event.category.ends_with(b"_driver")
-        {
-            // Those of every backend: Kineto has them on the host.
-            (SliceKind::Call, false)
-        } else if is(b"gpu_memcpy") || is(b"memcpy") {
-            (SliceKind::Copy, true)
-        } else if is(b"gpu_memset") || is(b"memset") {
-            (SliceKind::Set, true)
-        } else if is(b"user_annotation") {
-            (SliceKind::Range, false)
-        } else if is(b"gpu_user_annotation") {
-            (SliceKind::Range, true)
-        } else if is(b"python_function") {
-            (SliceKind::Script, false)
-        } else if is(b"cuda_sync") {
-            (SliceKind::Wait, true)
-        } else if is(b"overhead") {
-            (SliceKind::Overhead, false)
-        } else if is(b"hpu_op") {
-            (SliceKind::Kernel, true)
-        } else if is(b"mtia_ccp_events") {
-            (mtia_kind(&event.name.text()), true)
-        } else {
-            match (self.dialect, event.process.bytes()) {
-                (Dialect::PyTorch, b"CUDA functions") => (SliceKind::Kernel, true),
-                // Whatever a program calls its stretches, they nest as operators do.
-                (Dialect::PyTorch, b"CPU functions") | (Dialect::Any, _) => HOST_OPERATOR,
-                _ => (SliceKind::Other, false),
-            }
+        if let Some(known) = category_kind(event.category) {
+            return known;
+        }
+        if event.category.eq_ignore_ascii_case(b"mtia_ccp_events") {
+            return (mtia_kind(&event.name.text()), true);
+        }
+        match (self.dialect, event.process.bytes()) {
+            (Dialect::PyTorch, b"CUDA functions") => (SliceKind::Kernel, true),
+            (Dialect::PyTorch, b"CPU functions") | (Dialect::Any, _) => HOST_OPERATOR,
+            _ => (SliceKind::Other, false),
         }
     }
 
@@ -454,6 +429,38 @@ impl EventSink for EventConverter {
             Err(_) => self.broken += 1,
         }
     }
+}
+
+/// What a category of PyTorch's events means, and whether these are on a device; nothing where it is not known.
+pub(crate) fn category_kind(category: &[u8]) -> Option<(SliceKind, bool)> {
+    let is = |known: &[u8]| category.eq_ignore_ascii_case(known);
+    Some(if is(b"cpu_op") || is(b"operator") {
+        HOST_OPERATOR
+    } else if is(b"kernel") {
+        (SliceKind::Kernel, true)
+    } else if is(b"cuda_runtime") || category.ends_with(b"untime") || category.ends_with(b"_driver")
+    {
+        // Those of every backend: Kineto has them on the host.
+        (SliceKind::Call, false)
+    } else if is(b"gpu_memcpy") || is(b"memcpy") {
+        (SliceKind::Copy, true)
+    } else if is(b"gpu_memset") || is(b"memset") {
+        (SliceKind::Set, true)
+    } else if is(b"user_annotation") {
+        (SliceKind::Range, false)
+    } else if is(b"gpu_user_annotation") {
+        (SliceKind::Range, true)
+    } else if is(b"python_function") {
+        (SliceKind::Script, false)
+    } else if is(b"cuda_sync") {
+        (SliceKind::Wait, true)
+    } else if is(b"overhead") {
+        (SliceKind::Overhead, false)
+    } else if is(b"hpu_op") {
+        (SliceKind::Kernel, true)
+    } else {
+        return None;
+    })
 }
 
 /// What an event of an MTIA accelerator's control processor is: it has waits and copies of the device among what it

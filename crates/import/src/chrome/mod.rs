@@ -30,6 +30,7 @@ use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::ImportSource;
 use crate::records::nesting;
 use event_converter::{EventConverter, SliceEdge};
+pub(crate) use event_converter::{HOST_OPERATOR, category_kind};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
 use ranges::RangeCounters;
 use split::{BufferProgress, CutFinder, Splitter};

@@ -67,6 +67,11 @@ impl<K> Default for KeyNumbers<K> {
 }
 
 impl<K: Copy + Eq + Hash> KeyNumbers<K> {
+    /// All keys, by their numbers.
+    pub(crate) fn keys(&self) -> &[K] {
+        &self.list
+    }
+
     /// The number of a key.
     pub(crate) fn number(&mut self, key: K) -> u32 {
         if let Some((last, number)) = self.last

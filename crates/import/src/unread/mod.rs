@@ -50,7 +50,6 @@ const KNOWN: &[UnreadFormat] = &[
     UnreadFormat("a raw stream of Nsight Systems", &[], &[".qdstrm"], "Open it in Nsight Systems once, which makes a report of it, and import the result of: nsys export --type sqlite REPORT"),
     UnreadFormat("a report of Nsight Compute", &[At(0, b"NVR\0")], &[".ncu-rep", ".ncu-repz"], "Export it, and import the result: ncu --import FILE --csv --page raw > kernels.csv"),
     UnreadFormat("an event file of TensorBoard", &[Like(is_tfevents)], &[], "It has values over the steps of a training; profiles of the same training lie below plugins/profile/, in files that end in .xplane.pb or .trace.json.gz, which are read"),
-    UnreadFormat("a trace of Perfetto in its binary form", &[Like(is_perfetto)], &[".pftrace", ".perfetto-trace"], "Convert it, and import the result: traceconv json FILE trace.json"),
     UnreadFormat("a recording of perf", &[At(0, b"PERFILE2"), At(0, b"2ELIFREP"), At(0, b"PERFFILE")], &["perf.data"], "Export it, and import the result: perf script -i FILE > samples.txt"),
     UnreadFormat("a list of Inductor's kernels with the nodes that each carries out", &[Keys(&["post_grad_nodes", "pre_grad_nodes"]), Keys(&["stack_traces", "post_grad_nodes"]), Keys(&["preToPost", "postToPre"])], &[], "It has no times: record the same run with torch.profiler, whose trace has each kernel with its time and its operator, from export_chrome_trace(\"trace.json.gz\")"),
     UnreadFormat("a memory timeline of PyTorch", &[Like(is_memory_timeline)], &[], "It has the memory over time by what it is for, and no time of any operator: python -m json.tool FILE shows it, and the trace of torch.profiler.profile(profile_memory=True) is read, with each allocation and the operator that asked for it"),
@@ -134,36 +133,6 @@ fn contains_bytes(beginning: &[u8], wanted: &[u8]) -> bool {
 fn is_tfevents(beginning: &[u8], _: &FileHead) -> bool {
     let first = &beginning[..beginning.len().min(64)];
     first.get(12) == Some(&0x09) && contains_bytes(first, b"brain.Event:")
-}
-
-/// Packets in protobuf, in sequence: each has the tag of field 1 and its length.
-fn is_perfetto(beginning: &[u8], _: &FileHead) -> bool {
-    let mut rest = beginning;
-    let mut n_packets = 0;
-    while let Some((&0x0a, after)) = rest.split_first() {
-        let Some((length, after)) = varint(after).filter(|(length, _)| *length > 0) else {
-            return false;
-        };
-        n_packets += 1;
-        let Some(next) = after.get(length..) else {
-            // The last one may reach beyond what was looked at.
-            return n_packets > 1;
-        };
-        rest = next;
-    }
-    n_packets > 1 && rest.is_empty()
-}
-
-/// A number of protobuf, and what follows.
-fn varint(bytes: &[u8]) -> Option<(usize, &[u8])> {
-    let mut value = 0_usize;
-    for (place, byte) in bytes.iter().take(5).enumerate() {
-        value |= usize::from(byte & 0x7f) << (7 * place);
-        if byte & 0x80 == 0 {
-            return Some((value, &bytes[place + 1..]));
-        }
-    }
-    None
 }
 
 /// The page of `export_memory_timeline`, or its lists: times and sizes, or events with a time, an action and a size.

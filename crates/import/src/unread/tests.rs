@@ -20,8 +20,6 @@ const BINARY: &[Case<'static>] = &[
     ("a.ncu-rep", b"\x01\x02\0\0", "a report of Nsight Compute", "ncu --import "),
     ("a.ncu-repz", b"\x28\xb5\x2f\xfd\0", "a report of Nsight Compute", "ncu --import "),
     ("events.out", TFEVENTS, "an event file of TensorBoard", "plugins/profile/"),
-    ("a", b"\x0a\x02\x50\x01\x0a\x02\x50\x01\x0a\x7f\0", "a trace of Perfetto", "traceconv json "),
-    ("a.pftrace", b"\x01\x02\0", "a trace of Perfetto", "traceconv json "),
     ("a", b"PERFILE2\x68\0\0\0", "a recording of perf", "perf script -i "),
     ("a", b"2ELIFREP\0\0\0\x68", "a recording of perf", "perf script -i "),
     ("a.zip", b"PK\x03\x04\x14\0", "a zip archive", "unzip "),
