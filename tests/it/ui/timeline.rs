@@ -517,13 +517,14 @@ fn two_traces_are_compared_in_one_timeline() {
             .expect("a comparison");
         Arc::clone(&compared.merged)
     };
-    let kernel = trace
-        .kinds()
-        .iter()
-        .position(|kind| *kind == SliceKind::Kernel);
-    change(&mut desk, Timeline::GoTo(kernel.expect("a kernel")));
-    let counterparts = merged.counterparts(kernel.expect("a kernel"));
-    assert!(counterparts.iter().all(|slice| merged.is_before(*slice)) && !counterparts.is_empty());
+    let is_kernel = |slice: &usize| trace.kinds()[*slice] == SliceKind::Kernel;
+    let mut kernels = (0..trace.len()).filter(is_kernel);
+    let kernel = kernels.find(|slice| merged.row(*slice).is_some() && !merged.is_before(*slice));
+    let kernel = kernel.expect("a kernel of the step");
+    change(&mut desk, Timeline::GoTo(kernel));
+    let counterparts = merged.counterparts(kernel);
+    assert!(counterparts.iter().all(|slice| merged.is_before(*slice)));
+    assert_eq!(counterparts.len(), 1);
     assert!(
         desk.sees("Matched by"),
         "the card says by what it was matched"
@@ -531,7 +532,7 @@ fn two_traces_are_compared_in_one_timeline() {
     // Aligned, the two stand above each other, and nothing is measured.
     change(&mut desk, Timeline::Align(true));
     let view = view(&desk);
-    change(&mut desk, Timeline::Measure(view.stretch, vec![0..1]));
+    change(&mut desk, Timeline::Measure(view.stretch, Vec::new()));
     let state = &desk.app().profile.timeline;
     let compared = state.comparison().expect("a comparison");
     assert!(compared.is_aligned);
@@ -541,7 +542,7 @@ fn two_traces_are_compared_in_one_timeline() {
         open.timeline
             .times(open.timeline.place(slice).expect("a place"))
     };
-    assert_eq!(times(kernel.expect("a kernel")), times(counterparts[0]));
+    assert_eq!(times(kernel), times(counterparts[0]));
     // Closing it leaves both traces.
     let shown = state.shown.expect("a trace");
     change(&mut desk, Timeline::Close(shown));

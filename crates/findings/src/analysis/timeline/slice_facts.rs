@@ -4,9 +4,8 @@
 use super::Timeline;
 use super::alike::SameNameSlices;
 use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_core::domain::trace_steps::MODULE;
 
-/// What names of modules begin with in traces of PyTorch.
-const MODULE: &str = "nn.Module: ";
 /// The argument that has the path of modules where the profiler was asked for it.
 const HIERARCHY: &str = "Module Hierarchy";
 

@@ -33,14 +33,16 @@ impl MergedTraces {
     /// Compares two traces and makes one of them. For a million slices each that takes two seconds.
     pub fn new(before: &Trace, after: &Trace, rules: &Rules) -> Self {
         let comparison = TimelineComparison::new(before, after, rules);
-        let shift_ns = comparison.linear.at(0);
+        let shift_ns = comparison.linear.moment(0);
         let mut merged = of_side(after, 1);
         let mut moved = of_side(before, 0);
-        moved.map_times(0..before.len(), &|time_ns| comparison.linear.at(time_ns));
+        moved.map_times(0..before.len(), &|time_ns| {
+            comparison.linear.moment(time_ns)
+        });
         moved.set_links_apart();
         merged.append(moved);
         let mut aligned = merged.clone();
-        let time = |time_ns: i64| comparison.aligned.at(time_ns.saturating_sub(shift_ns));
+        let time = |time_ns: i64| comparison.aligned.moment(time_ns.saturating_sub(shift_ns));
         aligned.map_times(after.len()..merged.len(), &time);
         let mut found = Self {
             n_after: after.len(),
@@ -133,7 +135,7 @@ impl MergedTraces {
         let map = self.comparison.time_map(is_aligned);
         let (from, to) = match (&row.after, &row.before) {
             (Some(work), _) => (work.start_ns, work.end_ns),
-            (None, Some(work)) => (map.at(work.start_ns), map.at(work.end_ns)),
+            (None, Some(work)) => (map.moment(work.start_ns), map.moment(work.end_ns)),
             (None, None) => return None,
         };
         let place = |time_ns: i64| time_ns.saturating_sub(origin_ns) as f64;
@@ -145,8 +147,8 @@ impl MergedTraces {
         let origin_ns = self.timeline(is_aligned).origin_ns;
         let map = self.comparison.time_map(is_aligned);
         let (before, after) = (&self.comparison.before, &self.comparison.after);
-        let from = after.start_ns.min(map.at(before.start_ns));
-        let to = after.end_ns.max(map.at(before.end_ns));
+        let from = after.start_ns.min(map.moment(before.start_ns));
+        let to = after.end_ns.max(map.moment(before.end_ns));
         let place = |time_ns: i64| time_ns.saturating_sub(origin_ns) as f64;
         TimeRange::new(place(from), place(to).max(place(from) + 1.0))
     }

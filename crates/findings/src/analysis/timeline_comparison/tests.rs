@@ -1,3 +1,5 @@
+//! Two made-up traces: other vendors, planted differences, and what has no steps.
+
 use super::*;
 use powerband_core::domain::trace::{Slice, Track};
 

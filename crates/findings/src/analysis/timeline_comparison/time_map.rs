@@ -25,7 +25,7 @@ impl TimeMap {
     }
 
     /// The moment that stands for a moment.
-    pub fn at(&self, time_ns: i64) -> i64 {
+    pub fn moment(&self, time_ns: i64) -> i64 {
         let after = self.points.partition_point(|(from, _)| *from <= time_ns);
         let before = after.checked_sub(1).map(|place| self.points[place]);
         match (before, self.points.get(after)) {
@@ -48,12 +48,12 @@ mod tests {
     fn matched_moments_stand_above_each_other_and_time_never_runs_backwards() {
         let map = TimeMap::through(&[(100, 1000), (200, 1050), (150, 2000), (300, 1500)]);
         assert_eq!(
-            [50, 100, 150, 200, 250, 300, 310].map(|time| map.at(time)),
+            [50, 100, 150, 200, 250, 300, 310].map(|time| map.moment(time)),
             [950, 1000, 1025, 1050, 1275, 1500, 1510]
         );
-        let times: Vec<i64> = (0..400).map(|time| map.at(time)).collect();
+        let times: Vec<i64> = (0..400).map(|time| map.moment(time)).collect();
         assert!(times.is_sorted());
-        assert_eq!(TimeMap::moved(10, 30).at(-5), 15);
-        assert_eq!(TimeMap::default().at(7), 7);
+        assert_eq!(TimeMap::moved(10, 30).moment(-5), 15);
+        assert_eq!(TimeMap::default().moment(7), 7);
     }
 }

@@ -1,14 +1,10 @@
 //! How each figure is made, and the error where it cannot be.
 
-use std::collections::BTreeSet;
-
 use super::super::breakdown as drawn;
 use super::super::claims::{self as under, PublishedOverlay};
 use super::super::curves;
-use super::super::ribbon::Ribbon;
 use super::super::spec::{ChartSpec, SeriesId, Stroke};
 use super::super::throughput_roofs;
-use super::super::timeline_figure::TimelineFigure;
 use super::super::treemap::regions;
 use super::super::{energy as energies, history as through_time, journey as steps, lanes};
 use super::super::{memory as memories, ratios, samples as of_case, trade_off as scatter};
@@ -24,7 +20,6 @@ use crate::analysis::limits::throughput as roofs;
 use crate::analysis::profile_runs::Times;
 use crate::analysis::trade_off::{self, JudgedSetup, SpeedPoint};
 use crate::analysis::{kernel_comparison, reported_stats};
-use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::point::Point;
 use powerband_core::domain::profile::Profile;
@@ -335,56 +330,6 @@ pub(super) fn treemap(material: &FigureInputs<'_>) -> DrawingResult {
     let (found, title) = found(material, BreakdownLevel::Kernel)?;
     let regions = regions(&found, &found.filtered_rows(&Filter::default()));
     Ok(Drawing::Treemap(Box::new(Treemap { title, regions })))
-}
-
-/// The timeline.
-pub(super) fn timeline(material: &FigureInputs<'_>) -> DrawingResult {
-    let profile = profile(&material.after, material.profile)?;
-    let compared = material.merged.map(|(merged, is_aligned)| {
-        let timeline = merged.timeline(is_aligned);
-        (&*merged.trace, &**timeline)
-    });
-    let Some((trace, timeline)) = compared.or(material.trace) else {
-        return Err(format!(
-            "the profile {} has sums only, and no timeline",
-            profile.name
-        ));
-    };
-    let whole = timeline.full_range();
-    let steps = material
-        .merged
-        .map(|(merged, is_aligned)| merged.steps_range(is_aligned));
-    let stretch = material.stretch.or(steps).unwrap_or(whole);
-    if stretch.to <= whole.from || stretch.from >= whole.to || stretch.length() <= 0.0 {
-        return Err(format!(
-            "nothing ran in that range; the timeline ends after {}",
-            humanize::duration_ns(whole.length())
-        ));
-    }
-    let title = match material.merged {
-        Some((merged, _)) => format!("{} → {}", merged.comparison.before_name, profile.name),
-        None => format!("Timeline of {}", profile.name),
-    };
-    let all = 0..timeline.tracks.len();
-    let is_of_device = |place: &usize| {
-        let track = trace.tracks.get(timeline.tracks[*place].track as usize);
-        track.is_some_and(|track| track.device.is_some())
-    };
-    let mut tracks: Vec<usize> = all.clone().collect();
-    // Threads of two hosts would push the devices apart.
-    if material.merged.is_some() && all.clone().any(|place| is_of_device(&place)) {
-        tracks.retain(is_of_device);
-    }
-    let ready = (trace, timeline);
-    let mut traced = TimelineFigure::new(title, ready, stretch, &BTreeSet::new(), &tracks);
-    traced.more += timeline.tracks.len() - tracks.len();
-    match material.merged {
-        Some((merged, is_aligned)) => traced.ribbon = Some(Ribbon::new(merged, is_aligned)),
-        None => {
-            traced.lanes = lanes::of_profile(material.after.session, profile, timeline.length_ns);
-        }
-    }
-    Ok(Drawing::Timeline(Box::new(traced)))
 }
 
 /// The changes between two profiles: of two sessions, or the first two of one.

@@ -35,6 +35,7 @@ mod machines;
 mod make;
 mod network;
 mod overlays;
+mod timelines;
 
 pub use limits::{roofline_chart, wall_bar};
 pub use make::profile;
@@ -303,7 +304,7 @@ pub const ALL: &[FigureKind] = figures! {
     "treemap", "Time as areas", make::treemap, PROFILE, "the time of kernels as areas";
     "changes", "What changed", make::changes, PROFILE, "the kernels that make the difference between two profiles";
     "memory-use", "Memory in use", make::memory_in_use, PROFILE, "memory in use while a profile was taken, device by device";
-    "timeline", "Timeline", make::timeline, PROFILE, "what ran on each stream and thread over time, with device telemetry below";
+    "timeline", "Timeline", timelines::timeline, PROFILE, "what ran on each stream and thread over time, with device telemetry below";
     "roofline", "Roofline", limits::roofline, PROFILE, "nodes or kernels of a profile below the lines that limit them";
     "network", "Network", network::network, PROFILE, "the nodes of the network in modules, with the time of each";
     "wall-time", "Wall time", limits::wall_time, PROFILE, "the wall time of a profiled run in parts that add up";
