@@ -243,7 +243,7 @@ fn two_timelines_are_exported_as_one() {
         "before · GPU 2",
         "after · GPU 2",
         "Sum",
-        "Lost above, gained below",
+        "Slower above, faster below",
     ] {
         assert!(text.contains(words), "{words}");
     }

@@ -58,7 +58,7 @@ pub(crate) struct ExportArgs {
     /// this one [default: 1].
     #[arg(long, value_name = "N", requires = "chart")]
     pub against_profile: Option<usize>,
-    /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all].
+    /// Which part of a timeline is drawn, from its beginning on, as in 1.2ms..3ms [default: all; of two timelines, the steps that are compared].
     #[arg(long, value_name = "FROM..TO", value_parser = between)]
     pub between: Option<(f64, f64)>,
     /// Of two timelines, stretch the one before so that matched operators stand above each other; without it both

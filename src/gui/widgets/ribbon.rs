@@ -36,7 +36,12 @@ pub(crate) fn show(
         stretch,
     };
     let painter = ui.painter_at(outer);
-    if let Some(bar) = selected.and_then(|row| shown.bars.iter().find(|bar| bar.row == row)) {
+    if let Some(bar) = selected.and_then(|row| {
+        shown
+            .bars
+            .iter()
+            .find(|bar| bar.row == row && place.is_seen(bar))
+    }) {
         let (from, to) = (place.x(bar.time.from) as f32, place.x(bar.time.to) as f32);
         let mark = Rect::from_min_max(
             pos2(from - 1.0, outer.top()),

@@ -141,11 +141,16 @@ pub(crate) const ALL: &[Command] = &[
     ),
     command(
         "timeline-compare",
-        "Timeline: compare with the trace opened before",
+        "Timeline: compare with the trace opened last",
         "",
         |app| {
             let others = app.profile.timeline.comparable();
-            let (before, _) = others.first().ok_or("no other trace is open")?;
+            let known = app.profile.timeline.comparison().map(|one| one.sides[0]);
+            let other = others.iter().find(|(id, _)| Some(*id) != known);
+            // The same two again where there is no third one.
+            let (before, _) = other
+                .or_else(|| others.first())
+                .ok_or("no other trace is open")?;
             timeline(app, || Timeline::CompareWith(*before))
         },
     ),

@@ -155,6 +155,9 @@ impl TimelineState {
                 view.select(&other, None);
             }
         }
+        // Hits are places in the rows of the other timeline.
+        self.hits = None;
+        self.hit = None;
         self.traces.insert(id, other);
     }
 }
@@ -163,7 +166,10 @@ impl ProfileDoor {
     /// Compares the trace that is shown with another one, or aligns the two that are compared.
     pub(super) fn compare_traces(&mut self, change: &Timeline, shared: &Shared) {
         match change {
-            Timeline::Align(is_aligned) => self.timeline.align(*is_aligned),
+            Timeline::Align(is_aligned) => {
+                self.timeline.align(*is_aligned);
+                self.find_if_wanted(shared);
+            }
             Timeline::CompareWith(before) => self.merge_traces(*before, shared),
             _ => {}
         }

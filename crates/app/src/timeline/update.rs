@@ -252,7 +252,7 @@ impl ProfileDoor {
     }
 
     /// What is typed is looked for in the trace that is shown.
-    fn find_if_wanted(&self, shared: &Shared) {
+    pub(super) fn find_if_wanted(&self, shared: &Shared) {
         let text = self.timeline.search.clone();
         let Some((id, open, _)) = self.timeline.current() else {
             return;
@@ -261,11 +261,16 @@ impl ProfileDoor {
             return;
         }
         let open = Arc::clone(open);
+        let searched = Arc::clone(&open.timeline);
         let work = move || SearchHits::search(&open.trace, &open.timeline, &text);
         shared
             .jobs
             .spawn_for("find", work, move |door: &mut Self, hits, _| {
-                door.timeline_found(id, hits);
+                // Hits are places in the rows of the timeline that was searched.
+                let shown = door.timeline.traces.get(&id);
+                if shown.is_some_and(|open| Arc::ptr_eq(&open.timeline, &searched)) {
+                    door.timeline_found(id, hits);
+                }
             });
     }
 

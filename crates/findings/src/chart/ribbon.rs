@@ -1,7 +1,7 @@
 //! The ribbon of difference between two timelines: what each operator gained or lost, where it ran, and the running sum.
 
 use crate::analysis::timeline::stretch::TimeRange;
-use crate::analysis::timeline_comparison::{MergedTraces, WorkPair};
+use crate::analysis::timeline_comparison::{MergedTraces, WorkMatchedBy, WorkPair};
 use powerband_core::base::humanize;
 
 /// How much a difference says.
@@ -9,15 +9,19 @@ use powerband_core::base::humanize;
 pub enum RibbonStanding {
     /// More than two starts of one program usually differ by.
     BeyondStarts,
-    /// More than the steps of each recording differ by, and no more than two starts may.
+    /// Settled by the interval over the recorded steps, and no more than two starts may differ by.
     BeyondSteps,
-    /// Within what steps differ by, or it is not known how much they do.
+    /// Not settled: within the interval, on one side only, matched uncertainly, or without several steps.
     Open,
 }
 
 impl RibbonStanding {
     fn from_pair(pair: &WorkPair) -> Self {
-        match pair.steps {
+        // What may be matched wrongly differs from something else.
+        let steps = pair
+            .steps
+            .filter(|_| pair.matched_by != Some(WorkMatchedBy::Order));
+        match steps {
             Some(steps) if steps.recorded.is_change() && steps.is_beyond_starts => {
                 Self::BeyondStarts
             }
@@ -37,9 +41,9 @@ impl RibbonStanding {
 
     pub fn title(self) -> &'static str {
         match self {
-            Self::BeyondStarts => "more than two starts usually differ by",
-            Self::BeyondSteps => "more than the recorded steps differ by; the next start may",
-            Self::Open => "not told from what steps differ by",
+            Self::BeyondStarts => "settled, and more than two starts usually differ by",
+            Self::BeyondSteps => "settled over the recorded steps; another start may differ",
+            Self::Open => "not settled",
         }
     }
 }
@@ -71,7 +75,7 @@ impl RibbonBar {
             (Some(work), None) | (None, Some(work)) => time(work.time_ns),
             (None, None) => String::new(),
         };
-        format!("{}: {times} ({})", pair.title, pair.ground_title())
+        format!("{}: {times} ({})", pair.title, pair.match_title())
     }
 }
 

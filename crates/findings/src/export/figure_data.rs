@@ -499,9 +499,14 @@ fn of_ribbon(ribbon: &Ribbon) -> CsvTable {
             CsvCell::text(&pair.title),
             CsvCell::text(&pair.modules),
             CsvCell::text(pair.category.title()),
-            CsvCell::text(pair.ground_title()),
+            CsvCell::text(pair.match_title()),
             CsvCell::Number(round(bar.time.from)),
-            CsvCell::Number(round(bar.time.length())),
+            pair.after
+                .as_ref()
+                .or(pair.before.as_ref())
+                .map_or(CsvCell::Empty, |work| {
+                    CsvCell::Whole(work.end_ns.abs_diff(work.start_ns))
+                }),
             side(&pair.before),
             side(&pair.after),
             CsvCell::Number(bar.difference_ns),

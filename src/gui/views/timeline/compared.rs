@@ -65,8 +65,8 @@ pub(super) fn slice_facts(ui: &mut Ui, compared: &ComparedTrace, slice: usize) {
         return;
     };
     ui.add_space(space::SMALL);
-    label::caption(ui, "Against the other trace");
-    label::pair(ui, "Matched by", pair.ground_title());
+    label::caption(ui, "Compared with the other trace");
+    label::pair(ui, "Matched by", pair.match_title());
     let time = |ns: u64| humanize::duration_ns(ns as f64);
     if pair.before.is_some() {
         label::pair(ui, "Before", &time(pair.before_ns()));
@@ -80,7 +80,9 @@ pub(super) fn slice_facts(ui: &mut Ui, compared: &ComparedTrace, slice: usize) {
     }
     if let Some(steps) = pair.steps {
         let (low, high) = steps.recorded.interval;
-        let interval = format!("× {:.3}, {low:.3} to {high:.3}", steps.recorded.ratio);
+        let [ratio, low, high] =
+            [steps.recorded.ratio, low, high].map(|ratio| humanize::significant(ratio, 3));
+        let interval = format!("× {ratio}, {low} to {high}");
         label::pair(ui, "Over steps", &interval);
     }
     let bar = compared.ribbon.bars.iter().find(|bar| bar.row == row);

@@ -19,6 +19,7 @@ use powerband_core::domain::trace::SliceKind;
 use powerband_findings::analysis::timeline::detail::{LEVELS, PieceKind};
 use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::analysis::timeline::{SHADES, SlicePosition, SliceRow};
+use powerband_findings::analysis::timeline_comparison::WorkPair;
 use powerband_findings::chart::timeline;
 use powerband_findings::chart::timeline_figure::series;
 
@@ -284,7 +285,7 @@ impl TimelineCanvas<'_> {
     fn is_one_sided(&self, slice: usize) -> bool {
         let compared = self.hand.shown.compared;
         let pair = compared.and_then(|compared| compared.pair(slice));
-        pair.is_some_and(|pair| pair.matched_by.is_none())
+        pair.is_some_and(WorkPair::is_one_sided)
     }
 
     fn color(&self, row: &SliceRow, at: usize, tones: &Tones) -> Color32 {

@@ -45,14 +45,14 @@ pub(super) fn match_work(before: &[StepWork], after: &[StepWork]) -> Vec<(Pair, 
     let is_alike =
         |side: usize, one: usize, two: usize| sides[side][one].key == sides[side][two].key;
     let shifting = alignment::could_be_shifted([&partners[0], &partners[1]], &is_alike);
-    let ground = |(one, two): Pair| {
+    let reason = |(one, two): Pair| {
         if shifting.contains(&one) {
             WorkMatchedBy::Order
         } else {
-            ground(&before[one].key, &after[two].key)
+            match_reason(&before[one].key, &after[two].key)
         }
     };
-    pairs.into_iter().map(|pair| (pair, ground(pair))).collect()
+    pairs.into_iter().map(|pair| (pair, reason(pair))).collect()
 }
 
 /// Whether two terms are known and agree.
@@ -115,7 +115,7 @@ fn certain(before: &[StepWork], after: &[StepWork]) -> Vec<Pair> {
         .collect()
 }
 
-fn ground(before: &WorkKey, after: &WorkKey) -> WorkMatchedBy {
+fn match_reason(before: &WorkKey, after: &WorkKey) -> WorkMatchedBy {
     if agree(before.modules, after.modules) && agree(before.op, after.op) {
         WorkMatchedBy::Modules
     } else if agree(before.op, after.op) {

@@ -1,6 +1,7 @@
 //! Two traces as one: the step of the trace before begins where that of the trace after does, and both keep their
 //! lengths. Whatever looks at a timeline can so look at both.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::TimelineComparison;
@@ -157,9 +158,13 @@ impl MergedTraces {
 /// A trace with tracks that say which side they are of; devices of both sides stand above each other.
 fn of_side(trace: &Trace, side: usize) -> Trace {
     let mut own = trace.clone();
+    let devices: BTreeSet<u32> = own.tracks.iter().filter_map(|track| track.device).collect();
     for track in &mut own.tracks {
         track.group.insert_str(0, SIDES[side]);
-        track.device = track.device.map(|device| 2 * device + side as u32);
+        // Numbers may be anything; the first devices of both sides stand above each other.
+        track.device = track
+            .device
+            .map(|device| 2 * devices.range(..device).count() as u32 + side as u32);
     }
     // Curves of memory have no track that would say which side they are of.
     own.memory.clear();

@@ -2,10 +2,11 @@
 //!
 //! Steps are found first. Within the step of median length of each trace, the sequences of operators are aligned by the
 //! modules around them, what they compute, their shapes and their kernels. What is not matched stays so; every kernel of
-//! either step is in exactly one row, so differences add up to that of the device time of the two steps.
+//! either step is in exactly one row, so differences add up to that of the two steps: of kernel time, or of the time of
+//! operators on the host where nothing was launched.
 //!
-//! A difference counts as *beyond the steps* where it is larger than the steps of each recording differ among
-//! themselves. That is a statement about two recordings: the next start of either program may differ by more.
+//! A difference counts as *settled over the recorded steps* where the interval of the mean of the steps excludes the
+//! floor. That is a statement about two recordings: the next start of either program may differ by more.
 
 mod matching;
 mod merged;
@@ -48,12 +49,14 @@ pub struct WorkPair {
     pub matched_by: Option<WorkMatchedBy>,
     /// How the steps after differ from those before, where both traces have several.
     pub steps: Option<StepDifference>,
+    /// Whether it stands for all operators behind the last one that is aligned.
+    pub is_beyond_aligned: bool,
 }
 
 /// How the steps of two recordings differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepDifference {
-    /// Beside what the steps of each recording differ by among themselves.
+    /// By the interval over the steps of both recordings.
     pub recorded: SampledDifference,
     /// Whether it is more than two starts of one program usually differ by.
     pub is_beyond_starts: bool,
@@ -83,18 +86,24 @@ impl WorkPair {
         self.after_ns() as i64 - self.before_ns() as i64
     }
 
-    /// Whether it differs by more than the steps of each recording do.
+    /// Whether the recorded steps settle that it differs.
     pub fn is_beyond_steps(&self) -> bool {
         self.steps.is_some_and(|steps| steps.recorded.is_change())
     }
 
     /// `added`, `removed`, or by what it was matched.
-    pub fn ground_title(&self) -> &'static str {
+    pub fn match_title(&self) -> &'static str {
         match (self.matched_by, &self.before) {
             (Some(by), _) => by.title(),
+            _ if self.is_beyond_aligned => "not aligned",
             (None, Some(_)) => "removed",
             (None, None) => "added",
         }
+    }
+
+    /// Whether only one side has it.
+    pub fn is_one_sided(&self) -> bool {
+        self.matched_by.is_none() && !self.is_beyond_aligned
     }
 }
 
@@ -115,7 +124,7 @@ pub struct ComparedStep {
 }
 
 impl ComparedStep {
-    /// `ProfilerStep#7, 1 of 12`, or that it is all of the trace.
+    /// `ProfilerStep#7, of 12 steps`, or that it is all of the trace.
     pub fn summary_text(&self) -> String {
         match &self.title {
             Some(title) => format!(
@@ -148,7 +157,6 @@ impl TimelineComparison {
     pub fn new(before: &Trace, after: &Trace, rules: &Rules) -> Self {
         let mut terms = Names::default();
         let sides = [before, after].map(|trace| SteppedTrace::read(trace, rules, &mut terms));
-        let [ours, theirs] = &sides;
         let drawn = sides.each_ref().map(|side| {
             let work = side.drawn_work();
             &work[..work.len().min(MOST_WORK)]
@@ -160,18 +168,26 @@ impl TimelineComparison {
             let (one, two) = (&drawn[0][*one], &drawn[1][*two]);
             [(one.start_ns, two.start_ns), (one.end_ns, two.end_ns)]
         });
-        let aligned = TimeMap::through(&points.collect::<Vec<(i64, i64)>>());
         let [first, second] = steps.each_ref().map(|step| step.start_ns);
+        let linear = TimeMap::moved(first, second);
+        // Where nothing matches, nothing can stand above anything.
+        let aligned = match pairs.as_slice() {
+            [] => linear.clone(),
+            _ => TimeMap::through(&points.collect::<Vec<(i64, i64)>>()),
+        };
         let mut comparison = Self {
             rows: rows(&sides, &drawn, &pairs, &times, &terms),
-            notes: notes(ours, theirs),
-            linear: TimeMap::moved(first, second),
+            notes: Vec::new(),
+            linear,
             aligned,
             before_name: String::new(),
             before: ComparedStep::default(),
             after: ComparedStep::default(),
         };
         [comparison.before, comparison.after] = steps;
+        let shares = comparison.matched_shares();
+        let steps = [&comparison.before, &comparison.after].map(Clone::clone);
+        comparison.notes = notes(&sides, &steps, shares);
         comparison
     }
 
@@ -202,26 +218,6 @@ impl TimelineComparison {
         } else {
             &self.linear
         }
-    }
-
-    /// The row that a slice of a side belongs to: the side before, or the one after.
-    pub fn row_of(&self, is_before: bool, slice: u32) -> Option<usize> {
-        let kernels = if is_before {
-            &self.before.kernels
-        } else {
-            &self.after.kernels
-        };
-        let side = |row: &'_ WorkPair| {
-            if is_before {
-                row.before.clone()
-            } else {
-                row.after.clone()
-            }
-        };
-        self.rows.iter().position(|row| {
-            side(row)
-                .is_some_and(|work| work.slice == slice || kernels[work.kernels].contains(&slice))
-        })
     }
 }
 
@@ -265,6 +261,7 @@ fn rows(
             after: after.cloned(),
             matched_by: None,
             steps: None,
+            is_beyond_aligned: false,
         })
     };
     let alone = |rows: &mut Vec<WorkPair>, before: Range<usize>, after: Range<usize>| {
@@ -325,6 +322,7 @@ fn rest(sides: &[SteppedTrace<'_>; 2], drawn: &[&[StepWork]; 2], side: usize) ->
         after,
         matched_by: None,
         steps: None,
+        is_beyond_aligned: true,
     })
 }
 
@@ -339,29 +337,52 @@ fn title(trace: &Trace, work: &StepWork) -> String {
     }
 }
 
-fn notes(before: &SteppedTrace<'_>, after: &SteppedTrace<'_>) -> Vec<String> {
-    let mut notes = Vec::new();
-    let sides = [("before", before), ("after", after)];
-    for (word, side) in sides {
-        if side.drawn_work().is_empty() {
+fn notes(
+    sides: &[SteppedTrace<'_>; 2],
+    steps: &[ComparedStep; 2],
+    shares: [f64; 2],
+) -> Vec<String> {
+    let mut notes = vec![
+        format!(
+            "Compared are {} before and {} after",
+            steps[0].summary_text(),
+            steps[1].summary_text()
+        ),
+        format!(
+            "{} of the time before and {} of the time after is matched",
+            humanize::percent(shares[0]),
+            humanize::percent(shares[1])
+        ),
+    ];
+    for (word, side) in ["before", "after"].into_iter().zip(sides) {
+        let n_work = side.drawn_work().len();
+        if n_work == 0 {
             notes.push(format!(
-                "Nothing ran in the trace {word}, so there is nothing to compare"
+                "Nothing ran in the step {word}, so there is nothing to compare"
             ));
         }
-        if side.drawn_work().len() > MOST_WORK {
+        if n_work > MOST_WORK {
             notes.push(format!(
-                "The first {} operators of the trace {word} are aligned, and {} are one row",
+                "The first {} operators of the step {word} are aligned, and {} are one bar",
                 humanize::count(MOST_WORK as u64),
-                humanize::count((side.drawn_work().len() - MOST_WORK) as u64)
+                humanize::count((n_work - MOST_WORK) as u64)
+            ));
+        }
+        if side.steps.len() == 1 {
+            notes.push(format!(
+                "The trace {word} has one step, so nothing says how much a step differs from the next one"
             ));
         }
     }
-    let single = sides.iter().find(|(_, side)| side.steps.len() < 2);
-    if let Some((word, _)) = single {
-        notes.push(format!(
-            "The trace {word} has one step, so nothing says how much a step differs from the next one"
-        ));
-    }
+    let [before, after] = sides.each_ref().map(|side| side.is_of_host);
+    let times = match (before, after) {
+        (true, true) => "Times are those of operators on the host",
+        (false, false) => "Times are those of kernels and copies, summed",
+        _ => {
+            "One trace has times of kernels and the other those of operators on the host: their difference says little"
+        }
+    };
+    notes.push(times.to_owned());
     notes
 }
 

@@ -33,7 +33,7 @@ impl RepeatedWork {
 
 /// The work of a step that is that of the drawn one.
 fn same_work(drawn: &[StepWork], work: &[StepWork]) -> Vec<(usize, usize)> {
-    let is_same = |own: usize, other: usize| drawn[own].key == work[other].key;
+    let is_same = |own: usize, other: usize| drawn[own].key.recurs_as(&work[other].key);
     let is_alike = drawn.len() == work.len() && (0..drawn.len()).all(|place| is_same(place, place));
     if is_alike {
         return (0..drawn.len()).map(|place| (place, place)).collect();

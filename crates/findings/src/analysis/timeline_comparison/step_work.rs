@@ -36,6 +36,16 @@ pub(super) struct WorkKey {
     pub modules: u32,
 }
 
+impl WorkKey {
+    /// Whether it is the same work of another step. Which kernel of an operator takes longest may change from step to
+    /// step, so where the operator is known the kernels are not asked.
+    pub(super) fn recurs_as(&self, other: &Self) -> bool {
+        let operator = |key: &Self| (key.op, key.shapes, key.modules);
+        let kernel = |key: &Self| if key.op == 0 { key.kernel } else { 0 };
+        operator(self) == operator(other) && kernel(self) == kernel(other)
+    }
+}
+
 /// An operator with its kernels, or a kernel that stands for itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepWork {
@@ -60,8 +70,10 @@ pub(super) struct SteppedTrace<'a> {
     pub work: Vec<Vec<StepWork>>,
     /// Slices of all work.
     pub kernels: Vec<u32>,
-    /// The step that is drawn: that of median length.
+    /// The step that is drawn: that of median length among those in which something ran.
     pub drawn: usize,
+    /// Whether times are those of operators on the host.
+    pub is_of_host: bool,
 }
 
 impl<'a> SteppedTrace<'a> {
@@ -74,6 +86,7 @@ impl<'a> SteppedTrace<'a> {
         let mut found = Self {
             trace,
             drawn: 0,
+            is_of_host: !trace.kinds().iter().any(|kind| kind.is_work()),
             kernels: launched.iter().map(|one| one.slice).collect(),
             work: vec![Vec::new(); n_steps],
             steps,
@@ -85,7 +98,10 @@ impl<'a> SteppedTrace<'a> {
             let work = keys.work(group, kernels, &operators);
             found.work[group[0].step as usize].push(work);
         }
-        let median = median_step(&found.steps);
+        let with_work = found.steps.iter().zip(&found.work);
+        let with_work = with_work.filter(|(_, work)| !work.is_empty());
+        let with_work: Vec<TraceStep> = with_work.map(|(step, _)| *step).collect();
+        let median = median_step(&with_work);
         let place = median.and_then(|step| found.steps.iter().position(|one| *one == step));
         found.drawn = place.unwrap_or_default();
         found

@@ -105,10 +105,14 @@ fn lines(comparison: &TimelineComparison) -> Vec<String> {
             "{} {} {}",
             row.title,
             row.difference_ns(),
-            row.ground_title()
+            row.match_title()
         )
     };
     rows.map(line).collect()
+}
+
+fn says(comparison: &TimelineComparison, words: &str) -> bool {
+    comparison.notes.iter().any(|note| note.contains(words))
 }
 
 #[test]
@@ -127,7 +131,7 @@ fn operators_of_two_vendors_are_matched_and_differences_add_up() {
     assert_eq!((sum, comparison.difference_ns()), (-14, -14));
     assert!(!comparison.has_steps());
     assert!(
-        comparison.notes[0].contains("before has one step"),
+        says(&comparison, "before has one step"),
         "{:?}",
         comparison.notes
     );
@@ -230,13 +234,9 @@ fn bad_traces_are_compared_with_what_they_have() {
         comparison
             .rows
             .iter()
-            .all(|row| row.ground_title() == "added")
+            .all(|row| row.match_title() == "added")
     );
-    assert!(
-        comparison.notes[0].contains("Nothing ran"),
-        "{:?}",
-        comparison.notes
-    );
+    assert!(says(&comparison, "Nothing ran"), "{:?}", comparison.notes);
     let none = MergedTraces::new(&empty, &empty, &Rules::default());
     assert!(none.comparison.rows.is_empty() && none.row(0).is_none());
     // Kernels without launches and operators stand for themselves.
@@ -255,4 +255,57 @@ fn bad_traces_are_compared_with_what_they_have() {
         ["relu 0 kernel", "sgemm 0 kernel", "sgemm 0 kernel"]
     );
     assert_eq!(comparison.matched_shares(), [1.0, 1.0]);
+}
+
+#[test]
+fn nothing_in_common_stands_side_by_side() {
+    let mut before = trace(&[("aten::embedding", &[("gather", 5)])]);
+    let far_ns = 1_700_000_000_000_000_000;
+    before.map_times(0..before.len(), &|time_ns| time_ns + far_ns);
+    let merged = MergedTraces::new(&before, &trace(AFTER), &Rules::default());
+    assert!(merged.comparison.rows.iter().all(WorkPair::is_one_sided));
+    for is_aligned in [false, true] {
+        assert!(merged.steps_range(is_aligned).length() < 1_000.0);
+        assert!(merged.timeline(is_aligned).length_ns < 1_000);
+    }
+    assert!(says(&merged.comparison, "0 % of the time before"));
+}
+
+#[test]
+fn an_operator_recurs_whichever_of_its_kernels_takes_longest() {
+    let recorded = |faster: u64| {
+        let mut made = MadeTrace::new();
+        for step in 0..10 {
+            let (pad, product) = if step % 2 == 0 { (51, 50) } else { (50, 51) };
+            made.step(&[("aten::mm", &[("pad", pad), ("gemm", product - faster)])]);
+        }
+        made.trace
+    };
+    let comparison = TimelineComparison::new(&recorded(0), &recorded(20), &Rules::default());
+    let steps = comparison.rows[0].steps.unwrap().recorded;
+    assert!(steps.is_change(), "{steps:?}");
+    // All steps are in it: they differ by nothing, so the interval is a point.
+    assert!(steps.interval.1 - steps.interval.0 < 1e-9, "{steps:?}");
+}
+
+#[test]
+fn operators_beyond_those_that_are_aligned_are_not_called_one_sided() {
+    let mut kernels = Trace::default();
+    let stream = kernels.track(Track {
+        device: Some(3_000_000_000),
+        ..Track::default()
+    });
+    let relu = kernels.names.number("relu");
+    for start in 0..MOST_WORK as i64 + 5 {
+        kernels.push(Slice::new(SliceKind::Kernel, relu, stream, 10 * start, 5));
+    }
+    let merged = MergedTraces::new(&kernels, &kernels, &Rules::default());
+    let further = merged
+        .comparison
+        .rows
+        .iter()
+        .filter(|row| row.matched_by.is_none());
+    let titles: Vec<&str> = further.map(WorkPair::match_title).collect();
+    assert_eq!(titles, ["not aligned", "not aligned"]);
+    assert_eq!(merged.comparison.difference_ns(), 0);
 }

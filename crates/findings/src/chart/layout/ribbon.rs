@@ -49,18 +49,26 @@ impl RibbonPlace {
         })
     }
 
-    fn is_seen(&self, bar: &RibbonBar) -> bool {
+    /// Whether a bar is in the time that is drawn.
+    pub fn is_seen(&self, bar: &RibbonBar) -> bool {
         bar.time.to >= self.stretch.from && bar.time.from <= self.stretch.to
     }
 }
+
+/// Standings in the order in which their parts of a column are stacked, from the line outwards.
+const STACKED: [RibbonStanding; 3] = [
+    RibbonStanding::BeyondStarts,
+    RibbonStanding::BeyondSteps,
+    RibbonStanding::Open,
+];
 
 /// Losses and gains that stand in one place.
 struct RibbonColumn<'a> {
     left: f64,
     right: f64,
-    lost_ns: f64,
-    gained_ns: f64,
-    standing: RibbonStanding,
+    /// Of each standing.
+    lost_ns: [f64; 3],
+    gained_ns: [f64; 3],
     /// The bar, where it is one alone.
     bar: Option<&'a RibbonBar>,
     n_bars: u64,
@@ -73,7 +81,10 @@ pub fn lay_out(ribbon: &Ribbon, place: RibbonPlace, letters: &Letters<'_>) -> Ve
     let columns = columns(ribbon, place);
     let highest =
         |value: fn(&RibbonColumn<'_>) -> f64| columns.iter().map(value).fold(0.0, f64::max);
-    let (lost, gained) = (highest(|one| one.lost_ns), highest(|one| one.gained_ns));
+    let (lost, gained) = (
+        highest(|one| one.lost_ns.iter().sum()),
+        highest(|one| one.gained_ns.iter().sum()),
+    );
     let pad = letters.size * 0.3;
     let room = split - top - 2.0 * pad;
     let scale = room / (lost + gained).max(1e-9);
@@ -108,9 +119,8 @@ fn columns<'a>(ribbon: &'a Ribbon, place: RibbonPlace) -> Vec<RibbonColumn<'a>> 
         let new = |left: f64, right: f64| RibbonColumn {
             left,
             right,
-            lost_ns: 0.0,
-            gained_ns: 0.0,
-            standing: RibbonStanding::Open,
+            lost_ns: [0.0; 3],
+            gained_ns: [0.0; 3],
             bar: Some(bar),
             n_bars: 0,
         };
@@ -126,57 +136,57 @@ fn columns<'a>(ribbon: &'a Ribbon, place: RibbonPlace) -> Vec<RibbonColumn<'a>> 
         let Some(column) = column else {
             continue;
         };
-        column.lost_ns += bar.difference_ns.max(0.0);
-        column.gained_ns += (-bar.difference_ns).max(0.0);
+        let place = STACKED
+            .iter()
+            .position(|standing| *standing == bar.standing);
+        let place = place.unwrap_or_default();
+        column.lost_ns[place] += bar.difference_ns.max(0.0);
+        column.gained_ns[place] += (-bar.difference_ns).max(0.0);
         column.n_bars += 1;
         column.bar = column.bar.filter(|_| column.n_bars == 1);
-        column.standing = stronger(column.standing, bar.standing);
     }
     found.extend(narrow.into_values());
     found
 }
 
-fn stronger(one: RibbonStanding, other: RibbonStanding) -> RibbonStanding {
-    use RibbonStanding::{BeyondStarts, BeyondSteps, Open};
-    match (one, other) {
-        (BeyondStarts, _) | (_, BeyondStarts) => BeyondStarts,
-        (BeyondSteps, _) | (_, BeyondSteps) => BeyondSteps,
-        (Open, Open) => Open,
-    }
-}
-
 fn bars(column: &RibbonColumn<'_>, zero: f64, scale: f64) -> SketchShape {
-    let ground = |from: f64, to: f64, colour: Ink| {
-        let (ink, strength) = match column.standing {
-            RibbonStanding::BeyondStarts => (colour, 1.0),
-            RibbonStanding::BeyondSteps => (colour, 0.5),
-            RibbonStanding::Open => (Ink::Faint, 0.5),
-        };
-        let gap = if column.right - column.left > 3.0 {
-            0.6
-        } else {
-            0.0
-        };
-        SketchShape::Ground {
-            area: Area::new(column.left, from, column.right - gap, to),
-            ink,
-            strength,
-            radius: 0.0,
-        }
+    let gap = if column.right - column.left > 3.0 {
+        0.6
+    } else {
+        0.0
     };
     let mut shapes = Vec::new();
-    if column.lost_ns > 0.0 {
-        shapes.push(ground(zero - column.lost_ns * scale, zero, Ink::Bad));
-    }
-    if column.gained_ns > 0.0 {
-        shapes.push(ground(zero, zero + column.gained_ns * scale, Ink::Good));
+    for (times, colour, way) in [
+        (&column.lost_ns, Ink::Bad, -1.0),
+        (&column.gained_ns, Ink::Good, 1.0),
+    ] {
+        let mut from = zero;
+        for (standing, ns) in STACKED.into_iter().zip(times) {
+            let to = from + way * ns * scale;
+            let (ink, strength) = match standing {
+                RibbonStanding::BeyondStarts => (colour, 1.0),
+                RibbonStanding::BeyondSteps => (colour, 0.5),
+                RibbonStanding::Open => (Ink::Faint, 0.5),
+            };
+            if *ns > 0.0 {
+                shapes.push(SketchShape::Ground {
+                    area: Area::new(column.left, from.min(to), column.right - gap, from.max(to)),
+                    ink,
+                    strength,
+                    radius: 0.0,
+                });
+            }
+            from = to;
+        }
     }
     let tooltip = match column.bar {
         Some(bar) => format!("{}; {}", bar.tooltip(), bar.standing.title()),
         None => format!(
             "{}: {}",
             humanize::pluralised(column.n_bars, "operator"),
-            humanize::time_change(column.lost_ns - column.gained_ns)
+            humanize::time_change(
+                column.lost_ns.iter().sum::<f64>() - column.gained_ns.iter().sum::<f64>()
+            )
         ),
     };
     SketchShape::group("difference", tooltip, shapes)
@@ -184,30 +194,38 @@ fn bars(column: &RibbonColumn<'_>, zero: f64, scale: f64) -> SketchShape {
 
 /// The sum of all differences up to each moment, as a line of steps.
 fn running_sum(ribbon: &Ribbon, place: RibbonPlace, (top, bottom): (f64, f64)) -> Vec<SketchShape> {
-    let mut sum = 0.0;
-    let sums: Vec<(f64, f64)> = ribbon
+    let mut ends: Vec<(f64, f64)> = ribbon
         .bars
         .iter()
-        .map(|bar| {
-            sum += bar.difference_ns;
-            (bar.time.to, sum)
-        })
+        .map(|bar| (bar.time.to, bar.difference_ns))
         .collect();
-    let most = sums.iter().map(|(_, sum)| *sum).fold(0.0, f64::max);
-    let least = sums.iter().map(|(_, sum)| *sum).fold(0.0, f64::min);
+    ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut sum = 0.0;
+    for (_, difference_ns) in &mut ends {
+        sum += *difference_ns;
+        *difference_ns = sum;
+    }
+    let most = ends.iter().map(|(_, sum)| *sum).fold(0.0, f64::max);
+    let least = ends.iter().map(|(_, sum)| *sum).fold(0.0, f64::min);
     let y = |sum: f64| top + (most - sum) / (most - least).max(1e-9) * (bottom - top);
-    let mut points: Vec<Position> = vec![(place.columns.0, y(0.0))];
-    for (time, sum) in sums {
-        let x = place.x(time);
+    // What ended before the time that is drawn is where the line begins.
+    let first = ends.partition_point(|(end, _)| *end < place.stretch.from);
+    let begin = first.checked_sub(1).map_or(0.0, |before| ends[before].1);
+    let mut points: Vec<Position> = vec![(place.columns.0, y(begin))];
+    for (end, sum) in &ends[first..] {
+        if *end > place.stretch.to {
+            break;
+        }
+        let x = place.x(*end);
         let last = points.last().copied().unwrap_or_default();
         // What is narrower than a column is one step.
         if x - last.0 < 0.5 && points.len() > 1 {
             if let Some(last) = points.last_mut() {
-                last.1 = y(sum);
+                last.1 = y(*sum);
             }
             continue;
         }
-        points.extend([(x, last.1), (x, y(sum))]);
+        points.extend([(x, last.1), (x, y(*sum))]);
     }
     let end = points.last().copied().unwrap_or_default();
     points.push((place.columns.1, end.1));
@@ -239,14 +257,14 @@ fn names(
     let line = letters.size * 1.35;
     let has_room = split - top >= 2.0 * line;
     let meaning = match (ribbon.has_steps, ribbon.standings().first()) {
-        (false, _) => "grey: one step tells no spread",
-        (true, Some(RibbonStanding::Open) | None) => "grey: within the steps' spread",
-        (true, Some(_)) => "coloured: beyond the steps' spread",
+        (false, _) => "grey: one step, no interval",
+        (true, Some(RibbonStanding::Open) | None) => "grey: not settled",
+        (true, Some(_)) => "coloured: settled",
     };
     let first = top + line * 0.7;
     let sum = format!("Sum {}", humanize::time_change(ribbon.total_ns));
     let mut lines = vec![
-        text(first, "Lost above, gained below", Ink::Text),
+        text(first, "Slower above, faster below", Ink::Text),
         text(f64::midpoint(split, bottom), &sum, Ink::Text),
     ];
     lines.extend(has_room.then(|| text(first + line, meaning, Ink::Quiet)));
