@@ -58,8 +58,7 @@ impl Timelines {
                 profile.name
             )
         })?;
-        let mut merged = MergedTraces::new(&trace(&path)?, &after, rules);
-        merged.comparison.before_name.clone_from(&profile.name);
+        let merged = MergedTraces::new(&trace(&path)?, &after, rules);
         Ok(Self::Compared(Box::new(merged), args.aligned))
     }
 

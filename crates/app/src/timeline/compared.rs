@@ -47,8 +47,7 @@ impl ComparedTrace {
 impl OpenTrace {
     /// Two traces as one; slow for large ones, and so nothing for the window's thread.
     pub fn compared(sides: [TraceId; 2], [before, after]: [&Self; 2], rules: &Rules) -> Self {
-        let mut merged = MergedTraces::new(&before.trace, &after.trace, rules);
-        merged.comparison.before_name.clone_from(&before.name);
+        let merged = MergedTraces::new(&before.trace, &after.trace, rules);
         let compared = ComparedTrace::new(sides, Arc::new(merged), false);
         Self {
             name: [before, after]

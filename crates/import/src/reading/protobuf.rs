@@ -1,5 +1,6 @@
-//! Messages of protobuf taken apart without copying: their fields one after the other. Whoever reads a format says
-//! which field is a message itself, so nothing here nests.
+//! Reads the fields of a protobuf message one by one, without copying and without recursion.
+//!
+//! A nested message is returned as bytes; the importer of the format decides whether to read it.
 
 use std::borrow::Cow;
 use std::iter;

@@ -86,11 +86,6 @@ impl WorkPair {
         self.after_ns() as i64 - self.before_ns() as i64
     }
 
-    /// Whether the recorded steps settle that it differs.
-    pub fn is_beyond_steps(&self) -> bool {
-        self.steps.is_some_and(|steps| steps.recorded.is_change())
-    }
-
     /// `added`, `removed`, or by what it was matched.
     pub fn match_title(&self) -> &'static str {
         match (self.matched_by, &self.before) {
@@ -141,8 +136,6 @@ impl ComparedStep {
 pub struct TimelineComparison {
     /// In the order of the step after; what was removed stands where it ran.
     pub rows: Vec<WorkPair>,
-    /// What the trace before is called, for people; empty until somebody says so.
-    pub before_name: String,
     pub before: ComparedStep,
     pub after: ComparedStep,
     /// The moments after at which what ran before stands where it is aligned.
@@ -180,7 +173,6 @@ impl TimelineComparison {
             notes: Vec::new(),
             linear,
             aligned,
-            before_name: String::new(),
             before: ComparedStep::default(),
             after: ComparedStep::default(),
         };

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::super::lanes;
 use super::super::ribbon::Ribbon;
 use super::super::timeline_figure::TimelineFigure;
-use super::make::profile;
+use super::make;
 use super::{Drawing, FigureInputs};
 use powerband_core::base::humanize;
 
 /// The timeline.
 pub(super) fn timeline(material: &FigureInputs<'_>) -> Result<Drawing, String> {
-    let profile = profile(&material.after, material.profile)?;
+    let profile = make::profile(&material.after, material.profile)?;
     let compared = material.merged.map(|(merged, is_aligned)| {
         let timeline = merged.timeline(is_aligned);
         (&*merged.trace, &**timeline)
@@ -34,7 +34,11 @@ pub(super) fn timeline(material: &FigureInputs<'_>) -> Result<Drawing, String> {
         ));
     }
     let title = match material.merged {
-        Some((merged, _)) => format!("{} → {}", merged.comparison.before_name, profile.name),
+        Some(_) => {
+            let session = material.before.as_ref().unwrap_or(&material.after);
+            let before = make::profile(session, material.profile_before)?;
+            format!("{} → {}", before.name, profile.name)
+        }
         None => format!("Timeline of {}", profile.name),
     };
     let all = 0..timeline.tracks.len();
