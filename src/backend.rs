@@ -250,8 +250,7 @@ impl Backend for LocalBackend {
     ) -> Result<(Session, ReadTimeline), Option<String>> {
         let imported = read_files(set, progress)?;
         let notes = imported.notes.clone();
-        let title = set.named.first().map(|first| session::title(first));
-        let parts = vec![(title.unwrap_or_default(), imported)];
+        let parts = vec![(session::set_title(set).unwrap_or_default(), imported)];
         let mut read = session::session(parts, version::VERSION);
         let trace = read.traces.pop().unwrap_or_default();
         Ok((read.session, ReadTimeline { trace, notes }))

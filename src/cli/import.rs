@@ -1,5 +1,7 @@
 //! `powerband import`: files of other tools, shown or kept as a session.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicU64;
 
@@ -9,14 +11,14 @@ use serde_json::{Value, json};
 use super::args::ImportArgs;
 use super::{Context, output, signals};
 use powerband_core::base::humanize;
-use powerband_core::domain::profile::{MemoryUse, Profile};
+use powerband_core::domain::profile::{MemoryUse, Profile, Total};
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::trace::SliceKind;
 use powerband_devices::version;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::reported_stats;
 use powerband_findings::export::{profile, terminal};
-use powerband_findings::report::kernels;
+use powerband_findings::report::{job, kernels};
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
@@ -148,6 +150,10 @@ fn profile_text(profile: &Profile) -> String {
     for (name, value) in &profile.facts {
         text.push_str(&format!("  {name}: {value}\n"));
     }
+    let job = terminal::write(&job::blocks(profile));
+    if !job.is_empty() {
+        text.push_str(&format!("\n{job}\n"));
+    }
     for kind in SliceKind::ALL {
         text.push_str(&kind_text(profile, kind));
     }
@@ -191,11 +197,30 @@ fn memory_text(memory: &MemoryUse) -> String {
     text
 }
 
+/// Times of one kind over all places, the longest first.
+fn by_name(profile: &Profile, kind: SliceKind) -> Vec<Total> {
+    let mut sums: BTreeMap<(&str, &str), Total> = BTreeMap::new();
+    for total in profile.of_kind(kind) {
+        match sums.entry((&total.name, &total.op)) {
+            Entry::Vacant(free) => drop(free.insert(total.clone())),
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                known.calls += total.calls;
+                known.total_ns = known.total_ns.saturating_add(total.total_ns);
+            }
+        }
+    }
+    let mut sums: Vec<Total> = sums.into_values().collect();
+    sums.sort_by_key(|total| std::cmp::Reverse(total.total_ns));
+    sums
+}
+
 /// The longest of one kind.
 fn kind_text(profile: &Profile, kind: SliceKind) -> String {
     let summed = profile.summed_ns(kind);
-    let rows: Vec<Vec<String>> = profile
-        .of_kind(kind)
+    let totals = by_name(profile, kind);
+    let rows: Vec<Vec<String>> = totals
+        .iter()
         .take(ROWS)
         .map(|total| {
             let share = total.total_ns as f64 / (summed.max(1)) as f64;
@@ -216,7 +241,7 @@ fn kind_text(profile: &Profile, kind: SliceKind) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let more = profile.of_kind(kind).count().saturating_sub(ROWS);
+    let more = totals.len().saturating_sub(ROWS);
     let title = match kind {
         SliceKind::Copy => "copies".to_owned(),
         _ => format!("{}s", kind.title()),

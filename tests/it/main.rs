@@ -42,6 +42,7 @@ mod profilers;
 mod proof;
 mod providers;
 mod pytorch;
+mod ranks;
 mod readme;
 mod real_window;
 mod remote;

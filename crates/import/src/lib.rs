@@ -7,6 +7,7 @@ pub mod amd;
 pub mod benchmarks;
 pub mod chrome;
 pub mod google;
+mod job;
 pub mod machine;
 pub mod nvidia;
 pub mod pytorch;
@@ -26,6 +27,7 @@ use std::path::{Path, PathBuf};
 use powerband_core::base::humanize;
 use powerband_core::domain::network::Network;
 use powerband_core::domain::profile::{Counter, MemoryUse, Tool, Total};
+use powerband_core::domain::ranks::JobTimes;
 use powerband_core::domain::reported::Reported;
 use powerband_core::domain::telemetry::Telemetry;
 use powerband_core::domain::trace::Trace;
@@ -172,6 +174,10 @@ pub struct Imported {
     pub facts: Vec<(String, String)>,
     /// Notes for the user.
     pub notes: Vec<String>,
+    /// What its ranks did, where it is of several of one job.
+    pub job: Option<JobTimes>,
+    /// The moment that times are counted from, in nanoseconds, where the files of one job may have several.
+    pub clock_base_ns: i64,
     /// Whether a file ends before what was to be in it does.
     pub is_cut_off: bool,
 }

@@ -6,20 +6,23 @@ use std::sync::Arc;
 
 use crate::benchmarks::timings;
 use crate::benchmarks::timings::Columns;
+use crate::job;
+use crate::job::files;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::{ImportSource, Limits};
 use crate::reading::standard_input;
 use crate::records::{reported_stats, summary};
 use crate::{ImportError, Imported};
-use powerband_core::base::clock;
+use powerband_core::base::{clock, humanize};
 use powerband_core::domain::case::{Case, CaseKey, Round};
 use powerband_core::domain::environment::Environment;
 use powerband_core::domain::event::RunStart;
-use powerband_core::domain::file_set::FileSet;
+use powerband_core::domain::file_set::{FileSet, ProcessFiles};
 use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::outcome::Outcome;
 use powerband_core::domain::plan::{MeasureRule, Plan, PresetName, SetupStyle};
 use powerband_core::domain::point::Point;
+use powerband_core::domain::ranks::JobRank;
 use powerband_core::domain::reported::{Reported, Stated};
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::session_name;
@@ -42,24 +45,25 @@ pub struct ImportedSession {
     pub companions: Vec<PathBuf>,
 }
 
-/// The files, those of one process together.
+/// The files, those of one process and those of one job together.
 pub fn file_sets(files: &[PathBuf]) -> Vec<FileSet> {
-    let mut sets: Vec<FileSet> = Vec::new();
+    let mut processes: Vec<ProcessFiles> = Vec::new();
     for file in files {
         let beside = crate::companions(file);
-        let is_of = |set: &&mut FileSet| set.named.iter().any(|other| beside.contains(other));
-        match sets.iter_mut().find(is_of) {
-            Some(set) => set.named.push(file.clone()),
-            None => sets.push(FileSet {
+        let is_of = |set: &&mut ProcessFiles| set.named.iter().any(|other| beside.contains(other));
+        match processes.iter_mut().find(is_of) {
+            Some(process) => process.named.push(file.clone()),
+            None => processes.push(ProcessFiles {
+                rank: None,
                 named: vec![file.clone()],
                 companions: beside,
             }),
         }
     }
-    for set in &mut sets {
-        set.companions.retain(|file| !files.contains(file));
+    for process in &mut processes {
+        process.companions.retain(|file| !files.contains(file));
     }
-    sets
+    files::join_ranks(processes)
 }
 
 /// Reads the first file of a set, and all others as far as they can be read: a note says which are left out.
@@ -70,20 +74,45 @@ pub fn read_leniently(
     watch: &ReadProgress<'_>,
     turn: impl Fn(),
 ) -> Result<Imported, ImportError> {
-    let mut imported = Imported::default();
-    let mut files = set.named.iter().chain(&set.companions);
-    if let Some(first) = files.next() {
-        crate::add(first, limits, watch, &mut imported)?;
-    }
-    for file in files {
-        turn();
-        match crate::add(file, limits, watch, &mut imported) {
-            Ok(()) => {}
-            Err(ImportError::Cancelled) => return Err(ImportError::Cancelled),
-            Err(error) => imported.note(format!("left out: {}", error.in_window())),
+    let mut parts: Vec<(JobRank, Imported)> = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
+    for process in &set.processes {
+        let mut imported = Imported::default();
+        let mut was_read = false;
+        for file in process.named.iter().chain(&process.companions) {
+            let is_first = parts.is_empty() && !was_read && left_out.is_empty();
+            if !is_first {
+                turn();
+            }
+            match crate::add(file, limits, watch, &mut imported) {
+                Ok(()) => was_read = true,
+                Err(error) if is_first || matches!(error, ImportError::Cancelled) => {
+                    return Err(error);
+                }
+                Err(error) => left_out.push(format!("left out: {}", error.in_window())),
+            }
+        }
+        if was_read {
+            parts.push((process.rank.unwrap_or_default(), imported));
         }
     }
+    let mut imported = job::merge(parts);
+    for note in left_out {
+        imported.note(note);
+    }
     Ok(imported)
+}
+
+/// What a set of files is called in a session.
+pub fn set_title(set: &FileSet) -> Option<String> {
+    let first = set.named().next()?;
+    let title = title(first);
+    if set.processes.len() == 1 {
+        return Some(title);
+    }
+    let job = files::job_title(first, &title);
+    let n_ranks = humanize::pluralised(set.processes.len() as u64, "rank");
+    Some(format!("{job}, {n_ranks}"))
 }
 
 /// Reads files. Those of one process become one profile; where columns are named, each file is a table of
@@ -98,19 +127,23 @@ pub fn import_files(
     let mut parts: Vec<(String, Imported)> = Vec::new();
     let mut companions: Vec<PathBuf> = Vec::new();
     for set in file_sets(files) {
-        let mut imported = Imported::default();
-        for file in &set.named {
-            match columns {
-                Some(columns) => {
-                    let source = ImportSource::open_named(file, limits, watch)?;
-                    timings::read(&source, columns, watch, &mut imported)?;
-                    crate::records::clamp_implausible::clamp(&mut imported);
+        let mut ranks: Vec<(JobRank, Imported)> = Vec::new();
+        for process in &set.processes {
+            let mut imported = Imported::default();
+            for file in &process.named {
+                match columns {
+                    Some(columns) => {
+                        let source = ImportSource::open_named(file, limits, watch)?;
+                        timings::read(&source, columns, watch, &mut imported)?;
+                        crate::records::clamp_implausible::clamp(&mut imported);
+                    }
+                    None => crate::add(file, limits, watch, &mut imported)?,
                 }
-                None => crate::add(file, limits, watch, &mut imported)?,
             }
+            ranks.push((process.rank.unwrap_or_default(), imported));
         }
-        parts.extend(set.named.first().map(|first| (title(first), imported)));
-        companions.extend(set.companions);
+        parts.extend(set_title(&set).map(|title| (title, job::merge(ranks))));
+        companions.extend(set.companions().map(Path::to_path_buf));
     }
     companions.sort();
     companions.dedup();

@@ -34,6 +34,7 @@ pub(crate) fn show(
         ),
         columns: (left.into(), outer.right().into()),
         stretch,
+        has_tooltips: false,
     };
     let painter = ui.painter_at(outer);
     if let Some(bar) = selected.and_then(|row| {

@@ -119,7 +119,7 @@ fn compare_with_slower(desk: &mut Desk) {
         .comparison()
         .expect("a comparison");
     let longest = compared
-        .ribbon
+        .ribbon()
         .bars
         .iter()
         .min_by(|one, other| one.difference_ns.total_cmp(&other.difference_ns));

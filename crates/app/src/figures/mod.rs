@@ -107,7 +107,7 @@ pub fn of_timeline(open: &OpenTrace, view: &TraceView) -> TimelineFigure {
     traced.ribbon = open
         .compared
         .as_ref()
-        .map(|compared| (*compared.ribbon).clone());
+        .map(|compared| compared.ribbon().clone());
     traced
 }
 

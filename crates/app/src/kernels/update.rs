@@ -14,7 +14,7 @@ use powerband_core::domain::profile::Counter;
 use powerband_findings::analysis::breakdown::{BreakdownLevel, Filter};
 use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
-use powerband_findings::tables::{counters, kernel_changes, kernels};
+use powerband_findings::tables::{collectives, counters, kernel_changes, kernels, ranks};
 
 impl ProfileDoor {
     pub(crate) fn kernels(&mut self, change: Kernels, shared: &mut Shared) {
@@ -174,7 +174,14 @@ impl ProfileDoor {
     }
 
     fn kernel_tables(&self, shared: &mut Shared) {
-        for id in ["kernels", "categories", "changes", "counters"] {
+        for id in [
+            "kernels",
+            "categories",
+            "changes",
+            "counters",
+            "ranks",
+            "collectives",
+        ] {
             shared.tables.remove(id);
         }
         let state = &self.kernels;
@@ -197,6 +204,11 @@ impl ProfileDoor {
         };
         let table = kernels::of_breakdown(breakdown, rows).hiding(&[other]);
         shared.tables.set_table(id, table);
+        if let Some(job) = found.profile().and_then(|profile| profile.job.as_ref()) {
+            shared.tables.set_table("ranks", ranks::of_ranks(job));
+            let collectives = collectives::of_collectives(job);
+            shared.tables.set_table("collectives", collectives);
+        }
         let counters = found.profile().map_or(&[][..], |profile| &profile.counters);
         let places = state.drawn.counters.iter();
         let shown: Vec<Counter> = places

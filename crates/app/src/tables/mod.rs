@@ -48,7 +48,7 @@ const fn kind(
 }
 
 /// Every table of the window; the first of a screen is the one that *copy the table* means.
-pub const ALL: [TableKind; 31] = [
+pub const ALL: [TableKind; 33] = [
     kind("cases", "Cases", "case", Screen::Curves),
     kind("shapes", "Shape of the curves", "curve", Screen::Curves),
     kind("two-cases", "Two pinned cases", "time", Screen::Curves),
@@ -92,6 +92,8 @@ pub const ALL: [TableKind; 31] = [
     kind("categories", "Categories", "category", Screen::Kernels),
     kind("changes", "Changes", "row", Screen::Kernels),
     kind("counters", "Counters", "counter", Screen::Kernels),
+    kind("ranks", "Ranks", "rank", Screen::Kernels),
+    kind("collectives", "Collectives", "collective", Screen::Kernels),
     kind("instances", "Instances", "instance", Screen::Kernels),
     kind("limits", "Nodes and their limits", "node", Screen::Why),
     kind("experiments", "Experiments", "change", Screen::Why),

@@ -22,20 +22,25 @@ pub struct ComparedTrace {
     /// The trace before, and the one after.
     pub sides: [TraceId; 2],
     pub merged: Arc<MergedTraces>,
-    /// What each operator gained or lost, where it is drawn now.
-    pub ribbon: Arc<Ribbon>,
+    /// What each operator gained or lost, where it is drawn while both keep their lengths and while they are aligned.
+    ribbons: [Arc<Ribbon>; 2],
     /// Whether what ran before is stretched.
     pub is_aligned: bool,
 }
 
 impl ComparedTrace {
-    fn new(sides: [TraceId; 2], merged: Arc<MergedTraces>, is_aligned: bool) -> Self {
+    fn new(sides: [TraceId; 2], merged: MergedTraces) -> Self {
         Self {
             sides,
-            ribbon: Arc::new(Ribbon::new(&merged, is_aligned)),
-            merged,
-            is_aligned,
+            ribbons: [false, true].map(|is_aligned| Arc::new(Ribbon::new(&merged, is_aligned))),
+            merged: Arc::new(merged),
+            is_aligned: false,
         }
+    }
+
+    /// What each operator gained or lost, where it is drawn now.
+    pub fn ribbon(&self) -> &Ribbon {
+        &self.ribbons[usize::from(self.is_aligned)]
     }
 
     /// The row of the comparison that a slice belongs to.
@@ -48,7 +53,7 @@ impl OpenTrace {
     /// Two traces as one; slow for large ones, and so nothing for the window's thread.
     pub fn compared(sides: [TraceId; 2], [before, after]: [&Self; 2], rules: &Rules) -> Self {
         let merged = MergedTraces::new(&before.trace, &after.trace, rules);
-        let compared = ComparedTrace::new(sides, Arc::new(merged), false);
+        let compared = ComparedTrace::new(sides, merged);
         Self {
             name: [before, after]
                 .map(|side| humanize::shorten(&side.name, LONGEST_NAME))
@@ -67,7 +72,8 @@ impl OpenTrace {
     /// The same, with what ran before stretched or not; nothing for a trace that is not made of two.
     fn with_alignment(&self, is_aligned: bool) -> Option<Self> {
         let compared = self.compared.as_ref()?;
-        let merged = Arc::clone(&compared.merged);
+        let mut compared = compared.clone();
+        compared.is_aligned = is_aligned;
         Some(Self {
             name: self.name.clone(),
             path: None,
@@ -76,8 +82,8 @@ impl OpenTrace {
             kept: Ok(Default::default()),
             lanes: Vec::new(),
             trace: Arc::clone(&self.trace),
-            timeline: Arc::clone(merged.timeline(is_aligned)),
-            compared: Some(ComparedTrace::new(compared.sides, merged, is_aligned)),
+            timeline: Arc::clone(compared.merged.timeline(is_aligned)),
+            compared: Some(compared),
         })
     }
 }

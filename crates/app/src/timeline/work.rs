@@ -1,7 +1,7 @@
 //! Background work for the timeline: reading traces, finding names, and adding up a range.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,7 +21,9 @@ use powerband_store::trace_notes;
 pub(crate) fn read(wanted: &[TraceReading], backend: &dyn Backend, outlet: &Outlet) {
     let files: Vec<PathBuf> = wanted.iter().map(|reading| reading.path.clone()).collect();
     for set in backend.file_sets(&files) {
-        let of_set = wanted.iter().filter(|one| set.named.contains(&one.path));
+        let of_set = wanted
+            .iter()
+            .filter(|one| set.named().any(|file| file == one.path));
         for (place, reading) in of_set.enumerate() {
             let read = match place {
                 0 => read_set(reading, &set, backend, outlet),
@@ -44,8 +46,8 @@ fn read_set(
     backend: &dyn Backend,
     outlet: &Outlet,
 ) -> Result<Option<Box<OpenTrace>>, Option<String>> {
-    let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |about| about.len());
-    let all = set.named.iter().chain(&set.companions).map(bytes).sum();
+    let bytes = |path: &Path| fs::metadata(path).map_or(0, |about| about.len());
+    let all = set.named().chain(set.companions()).map(bytes).sum();
     reading.bytes.store(all, Ordering::Relaxed);
     let progress = FileProgress {
         cancel: reading.cancel.clone(),

@@ -26,6 +26,7 @@ pub mod point;
 pub mod profile;
 pub mod quantity;
 pub mod queue;
+pub mod ranks;
 pub mod recorded_run;
 pub mod reported;
 pub mod request;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::case::CaseKey;
 use super::examination;
 use super::network::Network;
+use super::ranks::JobTimes;
 use super::trace::SliceKind;
 use super::work::Work;
 
@@ -184,6 +185,9 @@ pub struct Profile {
     /// Launches, where calls and kernels are linked.
     #[serde(default)]
     pub launches: Option<Launches>,
+    /// What the ranks did, where files of several ranks of one job were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobTimes>,
     /// Counters.
     #[serde(default)]
     pub counters: Vec<Counter>,

@@ -332,11 +332,24 @@ impl Trace {
         }
     }
 
-    /// Makes links others, none of which another trace has, so that both can be in one.
-    pub fn set_links_apart(&mut self) {
+    /// Moves everything in time.
+    pub fn shift(&mut self, by_ns: i64) {
+        if by_ns == 0 {
+            return;
+        }
+        self.map_times(0..self.len(), &|time_ns| time_ns.saturating_add(by_ns));
+        for event in &mut self.memory {
+            event.at_ns = event.at_ns.saturating_add(by_ns);
+        }
+    }
+
+    /// Makes links others than those of traces that have another number, so that all of them can be in one.
+    pub fn set_links_apart(&mut self, number: u64) {
+        // An odd factor spreads numbers over all bits, and links are small or spread themselves.
+        let mask = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         for link in &mut self.link {
             if *link != 0 {
-                *link |= 1 << 63;
+                *link ^= mask;
             }
         }
     }

@@ -6,6 +6,7 @@
 //! Binomial Proportion*, 2001). Assumes trials that are independent of each other.
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 /// The point of the normal distribution below which 97.5 % lie.
 const Z_975: f64 = 1.959_963_984_540_054;
@@ -55,6 +56,14 @@ impl Share {
     /// The share itself, from 0 to 1.
     pub fn value(&self) -> f64 {
         self.hits as f64 / self.of as f64
+    }
+}
+
+/// How likely so many hits or more are, each of so many trials being one with a probability; 1 where that is none.
+pub fn chance_of_hits(hits: u64, of: u64, probability: f64) -> f64 {
+    match (Binomial::new(probability, of), hits.checked_sub(1)) {
+        (Ok(trials), Some(below)) => trials.sf(below),
+        _ => 1.0,
     }
 }
 

@@ -42,6 +42,7 @@ pub mod kernel_comparison;
 #[cfg(test)]
 pub mod kernel_fixtures;
 pub mod kernel_name;
+pub mod last_rank;
 pub mod limits;
 pub mod lint;
 pub mod machine_lines;

@@ -83,10 +83,24 @@ impl RibbonBar {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ribbon {
     pub bars: Vec<RibbonBar>,
+    /// Where bars end, in order, with the sum of all differences up to there.
+    pub sums: Vec<(f64, f64)>,
     /// The difference of all device time of the two steps.
     pub total_ns: f64,
     /// Whether steps say which differences count.
     pub has_steps: bool,
+}
+
+fn running_sums(bars: &[RibbonBar]) -> Vec<(f64, f64)> {
+    let ends = bars.iter().map(|bar| (bar.time.to, bar.difference_ns));
+    let mut ends: Vec<(f64, f64)> = ends.collect();
+    ends.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut sum = 0.0;
+    for (_, difference_ns) in &mut ends {
+        sum += *difference_ns;
+        *difference_ns = sum;
+    }
+    ends
 }
 
 impl Ribbon {
@@ -105,6 +119,7 @@ impl Ribbon {
         let mut bars: Vec<RibbonBar> = bars.collect();
         bars.sort_by(|one, other| one.time.from.total_cmp(&other.time.from));
         Self {
+            sums: running_sums(&bars),
             bars,
             total_ns: comparison.difference_ns() as f64,
             has_steps: comparison.has_steps(),

@@ -29,6 +29,7 @@ pub fn document(
         "idle_share": found.busy.and_then(Busy::idle_share),
         "gaps": found.gaps,
         "launches": found.launches,
+        "job": super::profile::job(profile),
         "between_nodes_ns": found.between_nodes_ns,
         "host": found.host.iter().map(|(kind, ns)| json!({
             "kind": kind.title(),

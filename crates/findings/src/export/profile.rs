@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::analysis::category::Rules;
+use crate::analysis::last_rank::LastRank;
 use powerband_core::domain::generation::StatedGeneration;
 use powerband_core::domain::profile::{MemoryUse, Profile, Total};
 use powerband_core::domain::reported::Reported;
@@ -29,12 +30,25 @@ pub fn document(profile: &Profile, rules: &Rules, warnings: &[String]) -> Value 
         "totals": profile.totals.iter().map(total).collect::<Vec<_>>(),
         "devices": profile.devices,
         "launches": profile.launches,
+        "job": job(profile),
         "counters": profile.counters,
         "memory": profile.memory.iter().map(memory).collect::<Vec<_>>(),
         "facts": profile.facts,
         "trace_file": profile.trace_file,
         "warnings": warnings,
     })
+}
+
+/// What the ranks of a job did, and which one the others wait for; nothing for a single process.
+pub(super) fn job(profile: &Profile) -> Option<Value> {
+    let job = profile.job.as_ref()?;
+    Some(json!({
+        "n_ranks": job.n_ranks,
+        "ranks": job.ranks,
+        "collectives": job.collectives,
+        "unmatched": job.unmatched,
+        "last_rank": LastRank::read(job),
+    }))
 }
 
 /// Kernels by name, over all devices and operators; longest first.

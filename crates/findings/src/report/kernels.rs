@@ -2,6 +2,7 @@
 
 use super::document::{Block, ReportText};
 use super::in_short;
+use super::job;
 use crate::analysis::breakdown::{Breakdown, FilteredRows};
 use crate::analysis::counters;
 use crate::analysis::kernel_comparison::{KernelComparison, KernelEntry};
@@ -37,7 +38,13 @@ pub fn breakdown(
         &mut counters
     };
     last.extend(Block::list(&profile.notes));
-    vec![head, rows, counters, in_short::profile_limits(limits)]
+    vec![
+        head,
+        job::blocks(profile),
+        rows,
+        counters,
+        in_short::profile_limits(limits),
+    ]
 }
 
 /// The rows that are shown, and how many are not.

@@ -18,6 +18,7 @@ pub mod fleet;
 pub mod full;
 pub mod gate;
 pub mod in_short;
+pub mod job;
 pub mod journey;
 pub mod kernels;
 pub mod machine;

@@ -75,6 +75,7 @@ pub fn blocks(source: &ReportedSession<'_>, rules: &Rules) -> Vec<Block> {
         blocks.extend(counters_table(source, profile));
         return blocks;
     }
+    blocks.extend(super::job::blocks(profile));
     blocks.push(table(source, &by_category));
     let level = if by_category.has_operators {
         BreakdownLevel::Operator

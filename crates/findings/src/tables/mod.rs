@@ -7,6 +7,7 @@
 pub mod accuracies;
 pub mod cases;
 pub mod cell;
+pub mod collectives;
 pub mod counters;
 pub mod engines;
 pub mod experiments;
@@ -24,6 +25,7 @@ pub mod movers;
 pub mod node_limits;
 pub mod pairs;
 pub mod planned;
+pub mod ranks;
 pub mod requests;
 pub mod roofs;
 pub mod scaling;

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::{Format, ImportError, Imported};
+use crate::job::{HOST_FACT, RANK_FACT};
 use crate::reading::head::FileHead;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::ImportSource;
@@ -559,9 +560,14 @@ fn take_file_facts(around: &Value, into: &mut Imported) {
             into.fact("device", name);
         }
     }
+    if let Some(host) = around.get("host_name").and_then(Value::as_str) {
+        into.fact(HOST_FACT, host);
+    }
+    let base = around.get("baseTimeNanoseconds").and_then(Value::as_i64);
+    into.clock_base_ns = base.unwrap_or_default();
     let rank = around.pointer("/distributedInfo/rank");
     let of = around.pointer("/distributedInfo/world_size");
     if let (Some(rank), Some(of)) = (rank.and_then(Value::as_u64), of.and_then(Value::as_u64)) {
-        into.fact("rank", format!("{rank} of {of}"));
+        into.fact(RANK_FACT, format!("{rank} of {of}"));
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 
+use crate::job::RANK_FACT;
 use crate::reading::head::FileHead;
 use crate::reading::json::{self, Object};
 use crate::reading::lines;
@@ -122,7 +123,7 @@ impl CompileLog {
             return;
         };
         if let Some(rank) = fields.get("rank").map(json::value_text) {
-            into.fact("rank", rank);
+            into.fact(RANK_FACT, rank);
         }
         let Some(content) = fields.get(kind).and_then(|content| content.as_object()) else {
             return;

@@ -17,7 +17,7 @@ pub(crate) type LaunchCalls = ById<(i64, u64)>;
 /// What names of kernels have that exchange data between devices: those of NCCL, RCCL, oneCCL and MSCCL.
 const COMMUNICATION: [&str; 4] = ["nccl", "rccl", "oneccl", "msccl"];
 
-fn is_communication(name: &str) -> bool {
+pub(crate) fn is_communication(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     COMMUNICATION.iter().any(|word| name.contains(word))
 }
@@ -136,7 +136,7 @@ impl Spans<'_> {
 }
 
 /// Spans that neither touch nor lie over each other, in order.
-fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+pub(crate) fn union(mut spans: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     if !spans.is_sorted() {
         spans.sort_unstable();
     }

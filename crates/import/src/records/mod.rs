@@ -2,7 +2,7 @@
 
 mod args_plan;
 pub mod clamp_implausible;
-mod device_time;
+pub(crate) mod device_time;
 pub(crate) mod module_network;
 pub mod nesting;
 pub(crate) mod node_work;

@@ -14,7 +14,8 @@ use crate::records::nesting;
 use crate::records::node_work::{self, SliceWork};
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::{MemoryUse, Profile, Total};
-use powerband_core::domain::trace::{SliceKind, Trace};
+use powerband_core::domain::ranks::rank_of_track;
+use powerband_core::domain::trace::{SliceKind, Trace, Track};
 use powerband_core::domain::work::Work;
 
 /// Allocations listed.
@@ -68,6 +69,7 @@ pub fn profile(imported: &Imported, name: &str) -> Profile {
         span_ns: trace.extent().map(|(first, last)| last.abs_diff(first)),
         devices,
         launches,
+        job: imported.job.clone(),
         counters: imported.counters.clone(),
         memory,
         facts: [imported.facts.clone(), facts_of_layers(imported)].concat(),
@@ -325,7 +327,7 @@ fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
         .collect();
     by_op.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     MemoryUse {
-        device: device.map_or_else(|| "host".to_owned(), |device| format!("GPU {device}")),
+        device: device.map_or_else(|| "host".to_owned(), |device| device_title(trace, device)),
         peak_bytes: points
             .iter()
             .map(|(_, bytes)| *bytes)
@@ -336,6 +338,14 @@ fn memory_of(trace: &Trace, device: Option<u32>) -> MemoryUse {
         by_op,
         at_peak: Vec::new(),
     }
+}
+
+/// The device in words; devices of several ranks have numbers of their own.
+fn device_title(trace: &Trace, device: u32) -> String {
+    let mut tracks = trace.tracks.iter();
+    let of_rank = |track: &&Track| track.device == Some(device) && rank_of_track(track).is_some();
+    let group = tracks.find(of_rank).map(|track| track.group.clone());
+    group.unwrap_or_else(|| format!("GPU {device}"))
 }
 
 /// Fewer points, with the highest of each stretch.
@@ -379,7 +389,7 @@ mod tests {
     #[test]
     fn names_beyond_the_most_are_added_up_and_counted() {
         let mut trace = Trace::default();
-        let track = trace.track(powerband_core::domain::trace::Track {
+        let track = trace.track(Track {
             device: Some(0),
             group: "GPU 0".to_owned(),
             name: "stream 7".to_owned(),

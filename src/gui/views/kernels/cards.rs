@@ -338,6 +338,10 @@ pub(super) fn particulars(
     actions: &mut Vec<Action>,
 ) {
     if let Some(profile) = found.profile() {
+        if let Some(job) = &profile.job {
+            super::job::show(ui, app, job, actions);
+            ui.add_space(space::MEDIUM);
+        }
         let charts = &app.profile.kernels.drawn.memory;
         for (memory, chart) in profile.memory.iter().zip(charts) {
             super::super::card(ui, |ui| memory_card(ui, memory, chart));

@@ -5,6 +5,7 @@ pub(super) mod choices;
 mod counters;
 mod drawing;
 mod instances;
+mod job;
 mod table;
 mod treemap;
 

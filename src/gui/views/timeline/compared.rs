@@ -59,6 +59,17 @@ pub(super) fn tools(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     response.response.accessible_name("Compare with");
 }
 
+/// Says that the times of one side are not its own.
+pub(super) fn stretched(ui: &mut Ui, compared: &ComparedTrace) {
+    if compared.is_aligned {
+        label::quiet(
+            ui,
+            "What ran before is stretched: when it starts and how busy its tracks are is read in own time.",
+        );
+        ui.add_space(space::SMALL);
+    }
+}
+
 /// What the operator of a slice gained or lost.
 pub(super) fn slice_facts(ui: &mut Ui, compared: &ComparedTrace, slice: usize) {
     let Some((row, pair)) = compared.merged.row(slice).zip(compared.pair(slice)) else {
@@ -85,7 +96,7 @@ pub(super) fn slice_facts(ui: &mut Ui, compared: &ComparedTrace, slice: usize) {
         let interval = format!("× {ratio}, {low} to {high}");
         label::pair(ui, "Over steps", &interval);
     }
-    let bar = compared.ribbon.bars.iter().find(|bar| bar.row == row);
+    let bar = compared.ribbon().bars.iter().find(|bar| bar.row == row);
     if let Some(standing) = bar.map(|bar: &RibbonBar| bar.standing.title()) {
         label::quiet(ui, &humanize::capitalised(standing));
     }

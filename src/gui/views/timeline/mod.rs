@@ -211,7 +211,7 @@ fn canvas(
         if let Some(compared) = &open.compared {
             let slice = app.profile.timeline.selected_slice();
             let selected = slice.and_then(|slice| compared.merged.row(slice));
-            let clicked = ribbon::show(ui, &compared.ribbon, shown.view.stretch, selected);
+            let clicked = ribbon::show(ui, compared.ribbon(), shown.view.stretch, selected);
             let slice = clicked.and_then(|row| compared.merged.slice_of_row(row));
             changes.extend(slice.map(Timeline::GoTo));
         }
@@ -299,6 +299,9 @@ fn of_selection(
     open: &OpenTrace,
     changes: &mut Vec<Timeline>,
 ) {
+    if let Some(compared) = &open.compared {
+        compared::stretched(ui, compared);
+    }
     match &shown.view.selected {
         Some(TimelineSelection::Slice(slice)) => slice::show(ui, app, shown, *slice, changes),
         Some(TimelineSelection::Span(measured)) => span::show(ui, shown, measured, changes),

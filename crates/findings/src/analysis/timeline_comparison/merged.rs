@@ -12,6 +12,8 @@ use powerband_core::domain::trace::Trace;
 
 /// What names of devices and processes begin with, of the trace before and of the one after.
 const SIDES: [&str; 2] = ["before · ", "after · "];
+/// The number that sets links of the trace before apart; ranks of a job have small ones.
+const LINKS_BEFORE: u64 = 1 << 32;
 /// A slice of no row.
 const NO_ROW: u32 = u32::MAX;
 
@@ -40,7 +42,7 @@ impl MergedTraces {
         moved.map_times(0..before.len(), &|time_ns| {
             comparison.linear.moment(time_ns)
         });
-        moved.set_links_apart();
+        moved.set_links_apart(LINKS_BEFORE);
         merged.append(moved);
         let mut aligned = merged.clone();
         let time = |time_ns: i64| comparison.aligned.moment(time_ns.saturating_sub(shift_ns));

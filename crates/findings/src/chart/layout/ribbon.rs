@@ -24,6 +24,8 @@ pub struct RibbonPlace {
     /// From where to where the time goes.
     pub columns: (f64, f64),
     pub stretch: TimeRange,
+    /// Whether bars carry what they say under a pointer; the window asks for one of them alone.
+    pub has_tooltips: bool,
 }
 
 impl RibbonPlace {
@@ -100,7 +102,16 @@ pub fn lay_out(ribbon: &Ribbon, place: RibbonPlace, letters: &Letters<'_>) -> Ve
         ),
     ];
     for column in &columns {
-        shapes.push(bars(column, zero, scale));
+        let tooltip = if place.has_tooltips {
+            tooltip(column)
+        } else {
+            String::new()
+        };
+        shapes.push(SketchShape::group(
+            "difference",
+            tooltip,
+            bars(column, zero, scale),
+        ));
     }
     shapes.extend(running_sum(ribbon, place, (split + pad, bottom - pad)));
     shapes.extend(names(ribbon, place, split, letters));
@@ -149,7 +160,7 @@ fn columns<'a>(ribbon: &'a Ribbon, place: RibbonPlace) -> Vec<RibbonColumn<'a>> 
     found
 }
 
-fn bars(column: &RibbonColumn<'_>, zero: f64, scale: f64) -> SketchShape {
+fn bars(column: &RibbonColumn<'_>, zero: f64, scale: f64) -> Vec<SketchShape> {
     let gap = if column.right - column.left > 3.0 {
         0.6
     } else {
@@ -179,7 +190,11 @@ fn bars(column: &RibbonColumn<'_>, zero: f64, scale: f64) -> SketchShape {
             from = to;
         }
     }
-    let tooltip = match column.bar {
+    shapes
+}
+
+fn tooltip(column: &RibbonColumn<'_>) -> String {
+    match column.bar {
         Some(bar) => format!("{}; {}", bar.tooltip(), bar.standing.title()),
         None => format!(
             "{}: {}",
@@ -188,23 +203,12 @@ fn bars(column: &RibbonColumn<'_>, zero: f64, scale: f64) -> SketchShape {
                 column.lost_ns.iter().sum::<f64>() - column.gained_ns.iter().sum::<f64>()
             )
         ),
-    };
-    SketchShape::group("difference", tooltip, shapes)
+    }
 }
 
 /// The sum of all differences up to each moment, as a line of steps.
 fn running_sum(ribbon: &Ribbon, place: RibbonPlace, (top, bottom): (f64, f64)) -> Vec<SketchShape> {
-    let mut ends: Vec<(f64, f64)> = ribbon
-        .bars
-        .iter()
-        .map(|bar| (bar.time.to, bar.difference_ns))
-        .collect();
-    ends.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let mut sum = 0.0;
-    for (_, difference_ns) in &mut ends {
-        sum += *difference_ns;
-        *difference_ns = sum;
-    }
+    let ends = &ribbon.sums;
     let most = ends.iter().map(|(_, sum)| *sum).fold(0.0, f64::max);
     let least = ends.iter().map(|(_, sum)| *sum).fold(0.0, f64::min);
     let y = |sum: f64| top + (most - sum) / (most - least).max(1e-9) * (bottom - top);

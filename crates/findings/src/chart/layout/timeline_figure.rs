@@ -184,6 +184,7 @@ impl Sheet<'_> {
                 area: Area::new(self.left, top, self.plot.right, bottom),
                 columns: (self.plot.left, self.plot.right),
                 stretch: self.shown.stretch,
+                has_tooltips: true,
             };
             self.items
                 .extend(ribbon::lay_out(shown, place, self.letters));
