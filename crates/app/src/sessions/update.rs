@@ -324,7 +324,15 @@ impl Shared {
     pub(crate) fn go_to_opened(&mut self) {
         let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
         if std::mem::take(&mut self.opening.shows_opened) && leaves {
-            self.screen = Screen::Curves;
+            // A profile alone has no curves.
+            let has_curves = |open: &OpenSession| {
+                open.session.profiles.is_empty() || !open.session.cases.is_empty()
+            };
+            self.screen = if self.sessions.iter().any(has_curves) {
+                Screen::Curves
+            } else {
+                Screen::Kernels
+            };
         }
     }
 

@@ -20,6 +20,8 @@ use powerband_findings::analysis::kernel_comparison::{KernelComparison, KernelEn
 use powerband_findings::analysis::profile_runs::Times;
 use powerband_findings::chart::spec::ChartSpec;
 
+/// What stands in place of times of a device.
+const NO_TIMES: &str = "No times of a device";
 /// Least width of a card in a row of them.
 const NARROWEST: f32 = 160.0;
 /// Lines of a list on a card.
@@ -88,7 +90,7 @@ fn card(ui: &mut Ui, width: f32, figure: &FigureCard, is_link: bool) -> bool {
 
 fn profile_figures(found: &Breakdown, times: Times) -> Vec<FigureCard> {
     let busy = found.busy;
-    let unknown = "This file has no timeline".to_owned();
+    let unknown = NO_TIMES.to_owned();
     let summed = found.summed_ns.map(|ns| ns as f64);
     let unit = times.unit(found.runs);
     let time = |ns: f64| humanize::duration_ns(found.shown_ns(ns, times));
@@ -165,7 +167,7 @@ fn idle(found: &Breakdown) -> FigureCard {
                 if share.is_some() {
                     "no long gap"
                 } else {
-                    "This file has no timeline"
+                    NO_TIMES
                 }
                 .to_owned()
             },
