@@ -100,16 +100,12 @@ pub fn job_sentences(job: &JobTimes) -> Vec<String> {
     }
     if job.unmatched > 0 {
         sentences.push(format!(
-            "{} of collectives not matched: ranks may pass them without waiting, or the files do not say which belong together",
-            were(job.unmatched)
+            "{} of collectives {} not matched: ranks may pass them without waiting, or the files do not say which belong together",
+            humanize::pluralised(job.unmatched, "call"),
+            if job.unmatched == 1 { "is" } else { "are" }
         ));
     }
     sentences
-}
-
-fn were(calls: u64) -> String {
-    let verb = if calls == 1 { "is" } else { "are" };
-    format!("{} {verb}", humanize::pluralised(calls, "call"))
 }
 
 /// Ranks with the share of their collectives in which nothing computed.

@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 
 /// What names of calls begin with that block a thread of the host until data is exchanged.
 const HOST: [&str; 4] = ["gloo:", "mpi:", "ucc:", "mpi_"];
+/// What names of ranges begin with that PyTorch puts around calls of NCCL and RCCL.
+const NAMED_CALL: &str = "nccl:";
 /// Collectives that no rank leaves before the last one has begun, and what they are called.
 const WAIT_FOR_ALL: [(&str, &str); 5] = [
     ("allreduce", "all-reduce"),
@@ -61,6 +63,7 @@ impl RankWork {
             })
             .collect();
         let calls = device_time::calls(trace);
+        let ranges = NamedCalls::read(trace);
         let mut work = Self {
             steps_ns: steps.iter().map(|step| step.duration_ns()).collect(),
             ..Self::default()
@@ -75,7 +78,8 @@ impl RankWork {
             let step = place
                 .checked_sub(1)
                 .filter(|step| steps[*step].contains(called_ns));
-            match described(trace, index, &slice) {
+            let range = ranges.name_at(called_ns);
+            match described(trace, index, &slice, range) {
                 Some((name, members)) => found.push((
                     called_ns,
                     Collective {
@@ -168,13 +172,47 @@ fn exchange_times(trace: &Trace) -> (u64, u64) {
     (exchanging_ns, either_ns - computing_ns)
 }
 
+/// Ranges of the host by which PyTorch names collectives: kernels may have names that say less.
+struct NamedCalls<'a> {
+    /// By their start.
+    ranges: Vec<(i64, i64, &'a str)>,
+}
+
+impl<'a> NamedCalls<'a> {
+    fn read(trace: &'a Trace) -> Self {
+        let names = (0..trace.names.len() as u32).map(|number| trace.names.get(number));
+        let is_such: Vec<bool> = names.map(|name| name.starts_with(NAMED_CALL)).collect();
+        let slices = trace.slices();
+        let ranges = slices.filter(|slice| is_such[slice.name as usize]);
+        let mut ranges: Vec<(i64, i64, &str)> = ranges
+            .map(|slice| (slice.start_ns, slice.end_ns(), trace.names.get(slice.name)))
+            .collect();
+        ranges.sort_unstable();
+        Self { ranges }
+    }
+
+    /// The name of the range that a call began in.
+    fn name_at(&self, called_ns: i64) -> Option<&'a str> {
+        let place = self
+            .ranges
+            .partition_point(|(start, ..)| *start <= called_ns);
+        let (_, end, name) = self.ranges.get(place.checked_sub(1)?)?;
+        (called_ns < *end).then_some(*name)
+    }
+}
+
 /// What a collective is called and who takes part, where all of these wait in it for the last one.
-fn described(trace: &Trace, index: usize, slice: &Slice) -> Option<(String, Option<Vec<u32>>)> {
+fn described(
+    trace: &Trace,
+    index: usize,
+    slice: &Slice,
+    range: Option<&str>,
+) -> Option<(String, Option<Vec<u32>>)> {
     let args = trace.args().text_of(index);
     let args: FxHashMap<&str, &str> = pairs(args.text()).collect();
     let arg = |key: &str| args.get(key).map(|value| value.trim().trim_matches('"'));
     let name = trace.names.get(slice.name);
-    let called = arg("Collective name").unwrap_or(name);
+    let called = arg("Collective name").or(range).unwrap_or(name);
     let letters: String = called
         .chars()
         .filter(|c| c.is_ascii_alphabetic())
@@ -288,6 +326,24 @@ mod tests {
         assert_eq!(work.n_others, 1);
         // 40 + 50 + 10 without the gemm.
         assert_eq!((work.collective_ns, work.exposed_ns), (160, 100));
+    }
+
+    #[test]
+    fn a_kernel_that_says_little_has_the_name_of_the_range_that_launched_it() {
+        let mut trace = device_trace();
+        let host = trace.track(Track::default());
+        let range = trace.names.number("nccl:all_to_all");
+        trace.push(Slice::new(SliceKind::Range, range, host, 280, 10));
+        let call = trace.names.number("cudaLaunchKernel");
+        let call = Slice::new(SliceKind::Call, call, host, 285, 2);
+        trace.push(Slice { link: 9, ..call });
+        let kernel = trace.names.number("ncclDevKernel_SendRecv(ncclDevComm*)");
+        let kernel = Slice::new(SliceKind::Kernel, kernel, 0, 400, 10);
+        trace.push(Slice { link: 9, ..kernel });
+        let work = RankWork::read(&trace);
+        let last = work.collectives.last().map(|one| one.name.as_str());
+        assert_eq!(last, Some("all-to-all, ncclDevKernel_SendRecv"));
+        assert_eq!((work.collectives.len(), work.n_others), (3, 1));
     }
 
     #[test]
