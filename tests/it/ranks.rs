@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::support::{Home, ProgramRun};
 use serde_json::Value;
 
-fn rank_file(rank: u32) -> PathBuf {
+pub(crate) fn rank_file(rank: u32) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     folder.join(format!(
         "tests/fixtures/import/kineto/torch-ddp-gloo/rank{rank}.json.gz"

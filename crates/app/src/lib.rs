@@ -348,6 +348,7 @@ impl App {
                 self.shared.opening.alone = None;
             }
             self.shared.go_to_opened();
+            self.refresh_shown();
             self.library.go_on_once_open(&mut self.shared);
         }
     }

@@ -49,6 +49,7 @@ mod plan_form;
 mod plan_inputs;
 mod programs;
 mod queue;
+mod ranks;
 mod reach;
 mod recipes;
 mod reports;

@@ -7,8 +7,10 @@ use rustc_hash::FxHashMap;
 
 /// What names of modules begin with.
 pub const MODULE: &str = "nn.Module: ";
+/// What PyTorch's profiler calls a step, before its number.
+pub const PROFILER_STEP: &str = "ProfilerStep#";
 /// What names of numbered steps and runs begin with: those of PyTorch's profiler, and those that Powerband marks.
-const NUMBERED: [&str; 2] = ["ProfilerStep#", "run "];
+const NUMBERED: [&str; 2] = [PROFILER_STEP, "run "];
 /// What a run of ONNX Runtime is called.
 const RUNTIME_RUN: &str = "model_run";
 /// Ranges that recur are steps where they cover this share of the trace.
@@ -74,7 +76,12 @@ pub fn median_step(steps: &[TraceStep]) -> Option<TraceStep> {
 
 /// Whether a name is that of a numbered step or run: `ProfilerStep#5`, `run 2`.
 pub fn is_step_mark(name: &str) -> bool {
-    let number = NUMBERED.iter().find_map(|start| name.strip_prefix(start));
+    NUMBERED.iter().any(|start| is_numbered(name, start))
+}
+
+/// Whether a name begins so, and has nothing but a number behind that.
+pub fn is_numbered(name: &str, start: &str) -> bool {
+    let number = name.strip_prefix(start);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
 }
 

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::breakdown::Scope;
-use super::profile_runs::is_step;
 use super::timeline::slice_facts;
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
+use powerband_core::domain::trace_steps::{PROFILER_STEP, is_numbered};
 use powerband_core::stats::percentiles::quantile_sorted;
 
 /// So many instances are listed.
@@ -186,7 +186,7 @@ struct MarkedSteps {
 impl MarkedSteps {
     /// Marks of steps, else whole runs.
     fn from_trace(trace: &Trace) -> Option<Self> {
-        Self::marked(trace, "step", |_, name| is_step(name)).or_else(|| {
+        Self::marked(trace, "step", |_, name| is_numbered(name, PROFILER_STEP)).or_else(|| {
             Self::marked(trace, "run", |kind, name| {
                 kind == SliceKind::Range && name == RUN
             })

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 use powerband_core::base::humanize;
 use powerband_core::domain::profile::Profile;
-
-/// What PyTorch's profiler calls a step; a number follows.
-const STEP: &str = "ProfilerStep#";
+use powerband_core::domain::trace_steps::{PROFILER_STEP, is_numbered};
 
 /// Where the number of runs comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +49,9 @@ impl ProfileRuns {
 
     fn marked(profile: &Profile) -> Option<Self> {
         let names = profile.totals.iter().map(|total| total.name.as_str());
-        let steps: BTreeSet<&str> = names.filter(|name| is_step(name)).collect();
+        let steps: BTreeSet<&str> = names
+            .filter(|name| is_numbered(name, PROFILER_STEP))
+            .collect();
         (!steps.is_empty()).then_some(Self {
             count: steps.len() as u64,
             from: RunsFrom::Marks,
@@ -83,12 +83,6 @@ impl ProfileRuns {
             RunsFrom::User => format!("{count}, as you typed"),
         }
     }
-}
-
-/// Whether a name is the mark of a step.
-pub(crate) fn is_step(name: &str) -> bool {
-    let number = name.strip_prefix(STEP);
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// What times are shown of a profile that covers several runs.
