@@ -1,5 +1,6 @@
 //! A profile of several ranks in the window: it opens on Kernels, whose tables say who the others wait for.
 
+use eframe::egui::Vec2;
 use powerband_app::action::{Action, Shell};
 use powerband_app::screen::Screen;
 use powerband_import::reading::read_progress::ReadProgress;
@@ -8,7 +9,7 @@ use powerband_import::session::import_files;
 
 use super::kernels::found;
 use super::pictures::{Album, THEMES};
-use super::{Desk, write};
+use super::{Desk, SIZE, write};
 use crate::ranks::rank_file;
 use crate::support::Home;
 
@@ -50,6 +51,9 @@ fn ranks_are_painted() {
     let mut desk = desk();
     desk.until("it is shown", |app| app.shared.screen == Screen::Kernels);
     found(&mut desk);
+    desk.harness.set_size(Vec2::from((SIZE.0, 1_150.0)));
+    desk.steps(3);
+    assert!(!desk.sees("Between nodes nothing is computed"));
     for (theme, word) in THEMES {
         desk.act(Action::Shell(Shell::Theme(theme)));
         album.take(&mut desk, &format!("kernels-ranks-{word}"));

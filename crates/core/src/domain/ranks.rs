@@ -64,7 +64,7 @@ pub struct RankTimes {
     pub collective_ns: u64,
     /// A collective ran, and nothing computed meanwhile.
     pub exposed_ns: u64,
-    /// In a collective, before the last rank had begun it.
+    /// In one collective or several, before the last rank had begun it.
     pub waited_ns: u64,
     /// What the others waited for this rank: from the moment when the last but one had begun.
     pub kept_waiting_ns: u64,
@@ -88,7 +88,7 @@ pub struct CollectiveTimes {
     pub skew_ns: u64,
     /// Median time from the last rank's beginning to the end on all: what the exchange itself took.
     pub exchange_ns: u64,
-    /// What all ranks together waited in it for the last one.
+    /// What all ranks together waited in it for the last one; they may have waited in others at the same time.
     pub waited_ns: u64,
     /// The rank that was last most often, and how often.
     pub often_last: (u32, u64),

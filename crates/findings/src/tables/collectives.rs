@@ -30,7 +30,7 @@ pub const COLUMNS: &[CollectiveColumn] = &[
     CollectiveColumn::number("waits_ms", "Waits", "ms", |one| {
         Some(Cell::time(one.waited_ns as f64))
     })
-    .help("What all ranks together wait in it for the last one, over the whole recording"),
+    .help("What all ranks together wait in it for the last one, over the whole recording; they may wait in several at once"),
     CollectiveColumn::text("often_last", "Most often last", |one| {
         let (rank, times) = one.often_last;
         Some(Cell::text(format!("rank {rank}, {times} of {}", one.calls)))

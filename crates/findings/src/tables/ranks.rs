@@ -42,9 +42,11 @@ pub const COLUMNS: &[RankColumn] = &[
     RankColumn::number("last", "Last", "", |rank| {
         (rank.matched > 0).then(|| Cell::count(rank.last))
     })
-    .help("Collectives that it begins last"),
+    .help("Collectives that it begins last")
+    .hidden(),
     RankColumn::number("collectives", "Collectives", "", |rank| Some(Cell::count(rank.matched)))
-        .help("Collectives that are matched with those of the other ranks"),
+        .help("Collectives that are matched with those of the other ranks")
+        .hidden(),
     RankColumn::number("steps_last", "Steps last", "", |rank| {
         (rank.steps > 0).then(|| Cell::count(rank.steps_last))
     })

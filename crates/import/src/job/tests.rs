@@ -218,3 +218,42 @@ fn files_of_one_job_become_one_profile() {
     assert_eq!(job.ranks[0].waited_ns, 50_000);
     assert!(read.traces[0].tracks[0].group.starts_with("rank 0 · "));
 }
+
+#[test]
+fn a_rank_that_waits_in_two_collectives_at_once_waits_once() {
+    let with_gather = |(rank, mut part): (JobRank, Imported)| {
+        let trace = &mut part.trace;
+        let other = trace.track(Track {
+            device: Some(rank.rank),
+            group: format!("GPU {}", rank.rank),
+            name: "stream 8".to_owned(),
+        });
+        let name = trace.names.number("ncclDevKernel_AllGather_RING_LL(x)");
+        let kernels: Vec<Slice> = trace
+            .slices()
+            .filter(|slice| slice.kind == SliceKind::Kernel)
+            .collect();
+        for kernel in kernels {
+            trace.push(Slice {
+                name,
+                track: other,
+                ..kernel
+            });
+        }
+        (rank, part)
+    };
+    let job = merge(vec![
+        with_gather(rank(0, "a", 10, 0)),
+        with_gather(rank(1, "a", 60, 0)),
+    ]);
+    let times = job.job.unwrap();
+    assert_eq!(
+        (times.ranks[0].waited_ns, times.ranks[0].matched),
+        (250, 10)
+    );
+    assert_eq!(
+        (times.ranks[1].kept_waiting_ns, times.ranks[1].steps_last),
+        (250, 5)
+    );
+    assert_eq!(times.collectives.len(), 2);
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::collectives::RankWork;
 use super::matching::{MatchedCollective, MatchedRanks, median};
+use crate::records::device_time::union;
 use powerband_core::domain::ranks::{CollectiveTimes, JobRank, JobTimes, RankTimes};
 
 /// Collectives that are listed.
@@ -29,16 +30,22 @@ pub(super) fn job_times(
             ..RankTimes::default()
         })
         .collect();
+    let mut waits: Vec<Spans> = vec![Spans::new(); times.len()];
+    let mut kept_waiting: Vec<Spans> = vec![Spans::new(); times.len()];
     for collective in &matched.collectives {
         let Some((last, last_start, before)) = collective.last() else {
             continue;
         };
         for (rank, start, _) in &collective.calls {
             times[*rank].matched += 1;
-            times[*rank].waited_ns += last_start.abs_diff(*start);
+            waits[*rank].push((*start, last_start));
         }
         times[last].last += 1;
-        times[last].kept_waiting_ns += last_start.abs_diff(before);
+        kept_waiting[last].push((before, last_start));
+    }
+    for ((times, waits), kept_waiting) in times.iter_mut().zip(waits).zip(kept_waiting) {
+        times.waited_ns = covered_ns(waits);
+        times.kept_waiting_ns = covered_ns(kept_waiting);
     }
     count_steps(&mut times, &matched.collectives);
     JobTimes {
@@ -54,9 +61,20 @@ fn median_length(lengths: &[u64]) -> Option<u64> {
     median(lengths).map(|length| length as u64)
 }
 
+/// From when to when.
+type Spans = Vec<(i64, i64)>;
+
+/// How long any of some spans lasted: a rank may wait in several collectives at once.
+fn covered_ns(spans: Spans) -> u64 {
+    union(spans)
+        .iter()
+        .map(|(from, to)| to.abs_diff(*from))
+        .sum()
+}
+
 /// Counts steps, and for each rank those in which it kept the others waiting longest.
 fn count_steps(times: &mut [RankTimes], collectives: &[MatchedCollective<'_>]) {
-    let mut by_step: BTreeMap<&(String, u32), Vec<Option<u64>>> = BTreeMap::new();
+    let mut by_step: BTreeMap<&(String, u32), Vec<Option<Spans>>> = BTreeMap::new();
     for collective in collectives {
         let (Some(step), Some((last, start, before))) = (collective.step, collective.last()) else {
             continue;
@@ -67,10 +85,14 @@ fn count_steps(times: &mut [RankTimes], collectives: &[MatchedCollective<'_>]) {
         for (rank, ..) in &collective.calls {
             waits[*rank].get_or_insert_default();
         }
-        *waits[last].get_or_insert_default() += start.abs_diff(before);
+        waits[last].get_or_insert_default().push((before, start));
     }
-    for waits in by_step.values() {
-        for (rank, waited) in times.iter_mut().zip(waits) {
+    for waits in by_step.into_values() {
+        let waits: Vec<Option<u64>> = waits
+            .into_iter()
+            .map(|waits| waits.map(covered_ns))
+            .collect();
+        for (rank, waited) in times.iter_mut().zip(&waits) {
             rank.steps += u64::from(waited.is_some());
         }
         let longest = waits.iter().max().copied().flatten();

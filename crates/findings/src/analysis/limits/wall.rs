@@ -98,6 +98,11 @@ impl WallTime {
     /// The wall time of a profile, divided by its runs; or why it cannot be taken apart.
     pub fn from_profile(profile: &Profile, runs: f64) -> Result<Self, String> {
         if has_runtime_nodes(profile) {
+            if profile.job.is_some() {
+                return Err(
+                    "times of several ranks add up to more than one of them took".to_owned(),
+                );
+            }
             Self::of_nodes(profile, runs)
         } else {
             Self::of_devices(profile, runs)
