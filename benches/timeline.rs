@@ -22,10 +22,11 @@ use powerband_app::Installation;
 use powerband_app::action::{Action, Timeline as Change};
 use powerband_app::plan::ModelFacts;
 use powerband_app::screen::Screen;
-use powerband_app::timeline::OpenTrace;
+use powerband_app::timeline::{OpenTrace, TraceId};
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::trace::{MemoryEvent, Slice, SliceKind, Trace, Track};
+use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::SearchHits;
 use powerband_findings::analysis::timeline::selection::SelectionStatistics;
@@ -39,15 +40,15 @@ const WARM_UP: usize = 40;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn main() -> Result<()> {
-    let trace = trace();
+    let made = trace(1);
     say(&format!(
         "{} slices on {} tracks, {} names",
-        trace.len(),
-        trace.tracks.len(),
-        trace.names.len()
+        made.len(),
+        made.tracks.len(),
+        made.names.len()
     ));
-    in_background(&trace);
-    let open = Arc::new(OpenTrace::new("a million slices", trace));
+    in_background(&made);
+    let open = Arc::new(OpenTrace::new("a million slices", made));
     say(&format!(
         "{:<46}{:>7}{:>7}{:>7}{:>7}   ms a frame, {FRAMES} frames at {} × {}",
         "the program's own work", "p50", "p95", "p99", "max", SIZE.x, SIZE.y
@@ -60,6 +61,18 @@ fn main() -> Result<()> {
         Script::Search,
     ] {
         measure(&open, script)?;
+    }
+    let begin = Instant::now();
+    let sides = [TraceId(0), TraceId(1)];
+    let before = OpenTrace::new("another million", trace(2));
+    let compared = OpenTrace::compared(sides, [&before, &open], &Rules::default());
+    say(&format!(
+        "compared with another million slices{:>14.0} ms",
+        begin.elapsed().as_secs_f64() * 1e3
+    ));
+    let compared = Arc::new(compared);
+    for script in [Script::Zoom, Script::Pan] {
+        measure(&compared, script)?;
     }
     Ok(())
 }
@@ -315,9 +328,9 @@ impl Scene {
 
 /// Ten seconds of four devices with four streams each, and of 24 threads whose operators nest; times are
 /// made up and the same every time.
-fn trace() -> Trace {
+fn trace(seed: u64) -> Trace {
     let mut trace = Trace::default();
-    let mut noise = Noise(1);
+    let mut noise = Noise(seed);
     let kernels: Vec<u32> = (0..400)
         .map(|n| {
             let family = ["conv2d_implicit_gemm", "gemm_f16", "elementwise"][n % 3];
