@@ -23,7 +23,7 @@ const MOST_GROWTH: f64 = 0.05;
 const LINES: usize = 20;
 
 fn main() -> Result<ExitCode> {
-    powerband::gui::heap::limit();
+    powerband_window::desktop::heap::limit();
     let asked = env::args().skip(1).find_map(|word| word.parse().ok());
     let n_cases = asked.unwrap_or(CASES);
     let folder = TempDir::new()?;

@@ -17,7 +17,7 @@ use eframe::egui::{
 };
 use tempfile::TempDir;
 
-use powerband::gui::{Started, Window};
+use powerband::backend::LocalBackend;
 use powerband_app::Installation;
 use powerband_app::action::{Action, Timeline as Change};
 use powerband_app::plan::ModelFacts;
@@ -31,6 +31,7 @@ use powerband_findings::analysis::timeline::Timeline;
 use powerband_findings::analysis::timeline::find::SearchHits;
 use powerband_findings::analysis::timeline::selection::SelectionStatistics;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
+use powerband_window::{Started, Window};
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
 const SLICES: usize = 1_000_000;
@@ -236,7 +237,10 @@ impl Scene {
         let files = Vec::new();
         let mut scene = Self {
             _home: home,
-            window: Window::new(&ctx, Started::new(place, files)),
+            window: Window::new(
+                &ctx,
+                Started::new(Arc::new(LocalBackend::default()), place, files),
+            ),
             ctx,
             frames: 0,
             modifiers: Modifiers::NONE,

@@ -12,6 +12,7 @@ mod window_process;
 
 use std::env;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 
 use display::Display;
 use made_up::session;
-use powerband::gui::{Started, Window};
+use powerband::backend::LocalBackend;
 use powerband_app::action::{Action, Curves, Library, Network, Sessions, Shell, Why};
 use powerband_app::curves::heat;
 use powerband_app::library::examples;
@@ -35,6 +36,7 @@ use powerband_core::domain::machine::RemoteMachine;
 use powerband_core::domain::point::Point;
 use powerband_core::domain::session::Session;
 use powerband_store::session_file;
+use powerband_window::{Started, Window};
 use window_process::{program, rest, say, start_up};
 
 const SIZE: egui::Vec2 = vec2(1920.0, 1080.0);
@@ -264,7 +266,10 @@ impl Scene {
             watch: None,
             environment_roots: EnvironmentRoots::default(),
         };
-        let window = Box::new(Window::new(&ctx, Started::new(place, files)));
+        let window = Box::new(Window::new(
+            &ctx,
+            Started::new(Arc::new(LocalBackend::default()), place, files),
+        ));
         Self {
             _home: home,
             ctx,

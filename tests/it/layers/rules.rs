@@ -48,7 +48,7 @@ const SHOWN: [&str; 5] = [
     "crates/findings/src/analysis/",
     "crates/findings/src/chart/",
     "crates/findings/src/tables/",
-    "src/gui/",
+    "crates/window/src/",
 ];
 /// Files below them that make or take commands as a whole.
 const OF_COMMANDS: [&str; 2] = [

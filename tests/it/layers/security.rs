@@ -57,7 +57,6 @@ fn named(cell: &str) -> Vec<(String, String)> {
 fn is_there(files: &[(String, String)], home: &str, test: &str) -> bool {
     let folder = match home {
         "it" => "tests/it/".to_owned(),
-        "gui" => "src/gui/".to_owned(),
         name => format!("crates/{name}/src/"),
     };
     let (modules, name) = test.rsplit_once("::").unwrap_or(("", test));

@@ -80,7 +80,7 @@ use eframe::egui::{
 };
 use egui_kittest::kittest::{AccessKitNode, NodeT as _};
 use egui_kittest::{Harness, Node};
-use powerband::gui::{Started, Window};
+use powerband::backend::LocalBackend;
 use powerband_app::action::{Action, FigureAction};
 use powerband_app::figures::ShownFigure;
 use powerband_app::keys::Shortcut;
@@ -89,6 +89,7 @@ use powerband_core::base::clock;
 use powerband_core::base::environment_roots::EnvironmentRoots;
 use powerband_core::base::paths::Paths;
 use powerband_findings::tables::cell::Cell;
+use powerband_window::{Started, Window};
 
 use crate::support::{Home, alone};
 
@@ -142,7 +143,7 @@ impl Desk {
         pixels_per_point: f32,
     ) -> Self {
         clock::show_utc();
-        let started = Started::new(place, files);
+        let started = Started::new(Arc::new(LocalBackend::default()), place, files);
         let harness = Harness::builder()
             .with_size(SIZE)
             .with_pixels_per_point(pixels_per_point)

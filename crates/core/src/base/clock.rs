@@ -4,7 +4,6 @@
 //! what their own clock showed then.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, Local};
 
@@ -16,10 +15,7 @@ static SHOWS_UTC: AtomicBool = AtomicBool::new(cfg!(test));
 
 /// Now, as RFC 3339 in UTC to the second: `2026-11-21T06:02:03Z`.
 pub fn now_utc() -> String {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    utc_from_unix(seconds)
+    utc_from_unix(system::since_1970().as_secs())
 }
 
 /// How long this machine was suspended since it was started, in nanoseconds: by so much the clock that goes on
@@ -31,9 +27,7 @@ pub fn suspended_ns() -> u64 {
 
 /// A number that differs from one run to the next, for seeds that the user did not choose.
 pub fn entropy() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as u64)
+    system::since_1970().as_nanos() as u64
 }
 
 /// Seconds since 1970 as RFC 3339 in UTC.

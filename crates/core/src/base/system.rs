@@ -1,7 +1,7 @@
 //! What the operating system says: clocks, memory, names, and what a file is.
 //!
-//! Where there is no such system, as in a browser, nothing is known: time stands still, and no file is anything but a
-//! file or a folder.
+//! Where there is no such system, as in a page of a browser, little is known: the clocks are those of the page, and no
+//! file is anything but a file or a folder.
 
 pub use own::*;
 
@@ -11,6 +11,7 @@ mod own {
     use std::io;
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
     use std::path::Path;
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
     use rustix::time::{ClockId, clock_gettime};
@@ -23,6 +24,12 @@ mod own {
     /// The monotonic clock in nanoseconds, which every process of this machine shares.
     pub fn monotonic_ns() -> u64 {
         clock_ns(ClockId::Monotonic)
+    }
+
+    /// The time since 1970, by the clock on the wall.
+    pub fn since_1970() -> Duration {
+        let now = SystemTime::now();
+        now.duration_since(UNIX_EPOCH).unwrap_or_default()
     }
 
     /// The clock that also goes on while the machine is suspended, in nanoseconds; nothing where there is none.
@@ -96,21 +103,32 @@ mod own {
     use std::fs::{File, FileType, Metadata};
     use std::io;
     use std::path::Path;
+    use std::sync::LazyLock;
+    use std::time::Duration;
+
+    use web_time::{Instant, SystemTime, UNIX_EPOCH};
 
     /// Memory where nothing says how much there is: what a page of a browser may use.
     const USUAL_MEMORY: u64 = 4 << 30;
 
-    /// There is no clock.
+    /// The monotonic clock of this process in nanoseconds, from when it was first read.
     pub fn monotonic_ns() -> u64 {
-        0
+        static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        BEGAN.elapsed().as_nanos() as u64
     }
 
-    /// There is no clock.
+    /// The time since 1970, by the clock on the wall.
+    pub fn since_1970() -> Duration {
+        let now = SystemTime::now();
+        now.duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
+    /// There is no clock that goes on while the machine is suspended.
     pub fn since_start_ns() -> Option<u64> {
         None
     }
 
-    /// There is no clock.
+    /// Processor time is not known.
     pub fn used_by_process_ns() -> u64 {
         0
     }

@@ -7,11 +7,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use eframe::egui::{Context, RawInput, Rect, pos2, vec2};
-use powerband::gui::{Started, Window};
+use powerband::backend::LocalBackend;
 use powerband_app::action::{Action, Library, RunAction, Sessions};
 use powerband_app::plan::{Draft, DraftSetup};
 use powerband_app::run::Stage;
@@ -22,6 +23,7 @@ use powerband_core::base::paths::Paths;
 use powerband_core::domain::plan::{MeasureRule, PresetName, TimeLimits, WarmUpRule};
 use powerband_core::domain::request::Rules;
 use powerband_core::stats::summary::median;
+use powerband_window::{Started, Window};
 
 /// Sessions that stay in the library; older ones go to the trash.
 const LIBRARY: usize = 12;
@@ -99,6 +101,7 @@ impl SoakWindow {
         let window = Window::new(
             &ctx,
             Started {
+                backend: Arc::new(LocalBackend::default()),
                 place,
                 files,
                 warnings: Vec::new(),

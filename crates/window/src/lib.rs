@@ -1,0 +1,20 @@
+//! The window: the only crate that uses egui. It reads the application and returns actions.
+
+pub mod desktop;
+mod dialog_text;
+mod dialogs;
+mod icon;
+mod keyboard;
+mod repaint_throttle;
+mod shell;
+#[cfg(not(target_arch = "wasm32"))]
+mod start;
+mod system_theme;
+mod theme;
+mod views;
+mod widgets;
+mod window;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use start::{Failure, run};
+pub use window::{Started, Window};
