@@ -4,7 +4,7 @@
 use super::area::{Area, Position};
 use super::colours::{Colours, Fill, Rgb};
 use super::heat_map::{ScaleKind, colours};
-use super::layout::{Anchor, Font};
+use super::layout::anchor::{Anchor, Font};
 use super::series_id::SeriesId;
 
 /// The colour of a shape, by its use.

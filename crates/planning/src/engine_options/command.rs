@@ -4,8 +4,7 @@
 use regex_lite::Regex;
 
 use super::EngineOptions;
-use super::key::{Key, Takes};
-use super::programs::always;
+use super::key::{Key, Takes, always};
 use powerband_core::domain::setup::Setup;
 
 /// What a command has to speak to be a worker itself.

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::key::{Key, MOST, Takes};
-use super::programs::{always, is_elsewhere};
+use super::key::{Key, MOST, Takes, always, is_elsewhere};
 use super::{COPIES_KEY, DEVICES_KEY, MOST_COPIES, PRECISION_KEY, STREAMS_KEY, find};
 use crate::transport::{self, PROGRAM_KEY, VIA_KEY, WHERE_KEY};
 use powerband_core::base::humanize;

@@ -1,7 +1,6 @@
 //! The engine `fake`: made-up timings, for tests and pictures. It is not offered to users.
 
-use super::key::{Key, MOST, Takes};
-use super::programs::always;
+use super::key::{Key, MOST, Takes, always};
 use super::{EngineOptions, positive};
 use powerband_core::domain::setup::{MADE_UP_ENGINE, Setup};
 

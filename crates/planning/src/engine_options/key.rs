@@ -181,6 +181,24 @@ impl Key {
     }
 }
 
+/// True for every value.
+pub(super) fn always(_value: &str) -> bool {
+    true
+}
+
+/// Whether a worker is started on another machine.
+pub(super) fn is_elsewhere(value: &str) -> bool {
+    value.trim() != "here"
+}
+
+/// Whether it is more than a number or a single word, so that it may name a file.
+pub(super) fn may_name_a_file(value: &str) -> bool {
+    let is_number = value.parse::<f64>().is_ok();
+    let is_word =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | ':');
+    !is_number && !value.chars().all(is_word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,7 @@
 //! The engine `torch`: PyTorch, in a Python that the user has.
 
 use super::CLOCK_KEY;
-use super::key::{Key, MOST, ON_OFF, TRUE_FALSE, Takes};
-use super::programs::always;
+use super::key::{Key, MOST, ON_OFF, TRUE_FALSE, Takes, always};
 use super::{EngineOptions, check_task, positive};
 use powerband_core::domain::setup::{GENERATE, Setup};
 

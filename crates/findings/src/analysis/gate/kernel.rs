@@ -19,18 +19,6 @@ use powerband_core::domain::session::Session;
 
 /// So many kernels are named where one is not there.
 const MOST_NAMED: usize = 8;
-/// What stands before the name.
-const PREFIX: &str = "kernel ";
-
-/// Which kernel a limit names: `kernel conv` names `conv`.
-pub(super) fn kernel_name(metric: &str) -> Option<&str> {
-    metric.strip_prefix(PREFIX).map(str::trim)
-}
-
-/// Whether a limit names a kernel.
-pub fn is_kernel(metric: &str) -> bool {
-    kernel_name(metric).is_some()
-}
 
 /// What a kernel took in a run, in nanoseconds.
 #[derive(Clone, Copy, Debug)]

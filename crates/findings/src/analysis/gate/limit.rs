@@ -2,7 +2,6 @@
 
 use super::super::metrics;
 use super::super::verdict::LEAST_FLOOR;
-use super::kernel;
 use powerband_core::base::near_miss::near_miss;
 
 /// The metric that is held against a limit where none is named.
@@ -33,6 +32,9 @@ const NAMES: [&str; 21] = [
     "same choice",
     "top-1",
 ];
+/// What stands before the name of a kernel.
+const KERNEL_PREFIX: &str = "kernel ";
+
 /// By how much a metric may get worse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateLimit {
@@ -52,9 +54,19 @@ impl GateLimit {
     }
 }
 
+/// Which kernel a limit names: `kernel conv` names `conv`.
+pub(super) fn kernel_name(metric: &str) -> Option<&str> {
+    metric.strip_prefix(KERNEL_PREFIX).map(str::trim)
+}
+
+/// Whether a limit names a kernel.
+pub fn is_kernel(metric: &str) -> bool {
+    kernel_name(metric).is_some()
+}
+
 /// Whether a limit may have this name; else which one may be meant, or which ones there are.
 pub fn check_name(name: &str) -> Result<(), String> {
-    if NAMES.contains(&name) || kernel::kernel_name(name).is_some() {
+    if NAMES.contains(&name) || kernel_name(name).is_some() {
         return Ok(());
     }
     let known = match near_miss(name, &NAMES) {
@@ -84,7 +96,7 @@ impl GateNeeds {
         Self {
             energy: any_of(&metrics::OF_ENERGY),
             accuracy: any_of(&metrics::OF_ACCURACY),
-            profile: names().any(|name| kernel::kernel_name(name).is_some()),
+            profile: names().any(is_kernel),
         }
     }
 }

@@ -10,8 +10,7 @@ mod repeated;
 
 use serde::Serialize;
 
-pub use kernel::is_kernel;
-pub use limit::{GateLimit, GateNeeds, LATENCY, PEAK_MEMORY, check_name};
+pub use limit::{GateLimit, GateNeeds, LATENCY, PEAK_MEMORY, check_name, is_kernel};
 use repeated::RepeatedMetric;
 
 use super::case_pair::CasePair;
@@ -167,7 +166,7 @@ pub fn is_open(session: &Session, limits: &[GateLimit], case: CaseKey) -> bool {
 
 /// Every row of a limit: one for each point, or one for the setups as a whole.
 fn rows_of_limit(session: &Session, found: &Comparison, limit: &GateLimit) -> Vec<GateRow> {
-    if let Some(name) = kernel::kernel_name(&limit.metric) {
+    if let Some(name) = limit::kernel_name(&limit.metric) {
         let rows = found.pairs.iter();
         return rows
             .map(|pair| {

@@ -1,6 +1,15 @@
-//! Which part of words is at a place.
+//! Which part of words is at a place, and their font.
 
 use crate::chart::area::{Area, Position};
+
+/// The font of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Font {
+    /// For words.
+    Words,
+    /// For numbers.
+    Numbers,
+}
 
 /// Width and height of words.
 pub type Size = (f64, f64);

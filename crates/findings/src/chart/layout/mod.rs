@@ -2,7 +2,7 @@
 //!
 //! Lengths are in the unit of the painter. What depends on the size of type or of markers comes from `PlotLayout`.
 
-mod anchor;
+pub(super) mod anchor;
 pub mod bands;
 pub mod bars;
 pub mod cell_words;
@@ -30,22 +30,13 @@ pub mod treemap;
 pub mod wall_time;
 pub mod words;
 
-pub use self::anchor::{Anchor, HorizontalAnchor, Size, VerticalAnchor};
+pub use self::anchor::{Anchor, Font, HorizontalAnchor, Size, VerticalAnchor};
 pub use self::letters::Letters;
 #[cfg(test)]
 pub(crate) use self::letters::testing::letters;
 pub(crate) use self::letters::{broken, cut};
 use super::area::{Area, Position};
 use super::spec::ChartSpec;
-
-/// The font of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Font {
-    /// For words.
-    Words,
-    /// For numbers.
-    Numbers,
-}
 
 /// Where a chart is painted, and how large its words and markers are.
 pub trait PlotSurface {

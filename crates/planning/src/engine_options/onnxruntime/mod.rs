@@ -3,8 +3,7 @@
 pub mod providers;
 
 use self::providers::{Provider, ProviderRequest};
-use super::key::{Key, MOST, ON_OFF, TRUE_FALSE, Takes};
-use super::programs::{always, may_name_a_file};
+use super::key::{Key, MOST, ON_OFF, TRUE_FALSE, Takes, always, may_name_a_file};
 use super::versions::names_path;
 use super::{EngineOptions, TASK, check_task, copies, positive, streams};
 use powerband_core::domain::setup::Setup;
