@@ -14,7 +14,7 @@ pub use super::kernels::action::Kernels;
 pub use super::library::action::Library;
 pub use super::machine::action::MachineAction;
 pub use super::network::action::Network;
-use super::plan::PlanEdit;
+use super::plan::action::PlanEdit;
 use super::reports::{ReportSubject, ReportTarget};
 pub use super::roofs::action::Roofs;
 pub use super::run::action::RunAction;

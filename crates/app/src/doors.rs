@@ -12,7 +12,7 @@ use crate::journey::JourneyState;
 use crate::kernels::KernelsState;
 use crate::library::LibraryState;
 use crate::network::NetworkState;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::plan::{Draft, PastDurationCache, Planner};
 use crate::roofs::RoofsState;
 use crate::run::{LiveRun, ProgramsQuestion, QueuedRun};

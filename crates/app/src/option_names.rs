@@ -3,7 +3,7 @@
 //! Problems with a model's inputs are found far below, where the command line is the only reader that has words for
 //! them. The window has a field for each of these options, called as the option is.
 
-use super::plan::PlanField;
+use super::plan::fields::PlanField;
 
 impl PlanField {
     /// The option of `powerband bench` that says the same; none where it is said otherwise there.

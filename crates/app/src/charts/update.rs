@@ -2,7 +2,7 @@
 
 use crate::WindowRequest;
 use crate::action::Charts;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::shared::Shared;
 
 impl Shared {

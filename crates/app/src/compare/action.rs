@@ -1,6 +1,6 @@
 //! Actions on the comparison.
 
-use super::SideChoice;
+use super::side::SideChoice;
 
 /// Actions on the comparison.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,12 +6,12 @@ mod flags;
 pub(crate) mod palette;
 pub mod profiles;
 pub mod side;
-mod update;
+pub(crate) mod update;
 
 pub use flags::RaisedFlag;
 use flags::raised_flags;
 use profiles::ComparedProfiles;
-pub(crate) use update::EarlierSource;
+pub use side::SideChoice;
 
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::session::Session;
@@ -36,42 +36,6 @@ use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
 use powerband_findings::chart::heat_map::{self, HeatMap};
 use powerband_findings::chart::ratios;
 use powerband_findings::chart::spec::ChartSpec;
-
-/// One side: a setup of an open session, at one batch size or at all, or a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SideChoice {
-    /// Which session.
-    pub session: SessionId,
-    /// Which of its setups.
-    pub setup: usize,
-    /// Which batch size; nothing for all.
-    pub point: Option<Point>,
-    /// Whether all setups in common are compared. Both sides are whole, or neither.
-    pub whole: bool,
-    /// Which of the session's profiles, where that is the side and no setup.
-    pub profile: Option<usize>,
-}
-
-impl SideChoice {
-    /// A setup, at all of its points.
-    pub fn of_setup(session: SessionId, setup: usize) -> Self {
-        Self {
-            session,
-            setup,
-            point: None,
-            whole: false,
-            profile: None,
-        }
-    }
-
-    /// All setups of a session.
-    pub fn of_session(session: SessionId) -> Self {
-        Self {
-            whole: true,
-            ..Self::of_setup(session, 0)
-        }
-    }
-}
 
 /// The comparison screen.
 #[derive(Debug, Default)]

@@ -1,6 +1,5 @@
 //! Actions on the curves.
 
-use super::heat::SweepView;
 use crate::sessions::Pin;
 use powerband_findings::analysis::batch_curve::{Efficiency, Statistic};
 use powerband_findings::analysis::energy::EnergyKind;
@@ -69,4 +68,25 @@ pub enum Curves {
     PinSecondNext,
     /// Pins the next (above 0) or the previous case of the table.
     PinStep(i8),
+}
+
+/// The view of a sweep over several dimensions: curves, heat map or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SweepView {
+    /// Curves over one dimension.
+    Curves,
+    /// The heat map over two.
+    Map,
+    /// Both.
+    #[default]
+    Both,
+}
+
+impl SweepView {
+    /// Every one, with its name.
+    pub const ALL: [(Self, &'static str); 3] = [
+        (Self::Curves, "curves"),
+        (Self::Map, "heat map"),
+        (Self::Both, "both"),
+    ];
 }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::heat::SweepView;
-use crate::action::Curves;
+use super::action::{Curves, SweepView};
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
 use powerband_core::domain::point::{BATCH, Point};
 use powerband_findings::analysis::batch_curve::{self, BatchCurve};

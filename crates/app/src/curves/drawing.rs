@@ -8,6 +8,7 @@ use super::heat::DrawnMap;
 use super::models::{ModelCharts, ModelGroup};
 use super::row_refs::{CaseRef, SeriesRef};
 use super::trade_off::TradeOff;
+use crate::sessions::Pin;
 use powerband_findings::chart::spec::ChartSpec;
 
 /// Everything that is drawn, made anew when something changes and not at every frame.
@@ -60,4 +61,15 @@ pub struct Headroom {
     pub limit: String,
     /// Whose it is, what an item needs, and the same.
     pub sentence: String,
+}
+
+/// Two pinned cases as charts.
+#[derive(Clone, Debug)]
+pub struct TwoPinned {
+    /// Which cases.
+    pub pins: [Pin; 2],
+    /// Both distributions.
+    pub densities: ChartSpec,
+    /// For each time the share of samples up to it.
+    pub cumulative: ChartSpec,
 }

@@ -1,5 +1,6 @@
 //! The heat map: which quantity of which setups it shows, over which two dimensions of the sweep.
 
+pub use super::action::SweepView;
 use super::{CurvesState, LegendEntry};
 use crate::sessions::{self, OpenSessions, Pin};
 use powerband_core::domain::case::CaseKey;
@@ -8,27 +9,6 @@ use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::chart::heat_map::HeatMap;
 use powerband_findings::chart::heat_map::cases::{self, MapDimensions, MapQuantity, SetupCases};
 use powerband_findings::chart::spec::SeriesId;
-
-/// The view of a sweep over several dimensions: curves, heat map or both.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SweepView {
-    /// Curves over one dimension.
-    Curves,
-    /// The heat map over two.
-    Map,
-    /// Both.
-    #[default]
-    Both,
-}
-
-impl SweepView {
-    /// Every one, with its name.
-    pub const ALL: [(Self, &'static str); 3] = [
-        (Self::Curves, "curves"),
-        (Self::Map, "heat map"),
-        (Self::Both, "both"),
-    ];
-}
 
 /// What the user chose of the heat map.
 #[derive(Clone, Debug, Default)]

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::sessions::{self, OpenSession, OpenSessions, Pin, SessionId};
-pub use drawing::{CurvesCharts, Headroom};
+pub use drawing::{CurvesCharts, Headroom, TwoPinned};
 use models::{ModelCharts, ModelGroup};
 use powerband_core::domain::plan::Load;
 use powerband_core::domain::point::BATCH;
@@ -33,7 +33,6 @@ use powerband_findings::chart::lanes::Lanes;
 use powerband_findings::chart::spec::{ChartSpec, Mark, SeriesId};
 use powerband_findings::chart::{energy, memory, throughput_roofs};
 pub use row_refs::{CaseRef, SeriesRef};
-pub use two_pins::TwoPinned;
 
 /// Why a series is not drawn although it is not hidden.
 pub const APART: &str = "Measured under another load: service time and response time are not drawn in one chart. Hide or close the other series to see this one.";

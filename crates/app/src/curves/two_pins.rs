@@ -3,29 +3,18 @@
 use std::sync::Arc;
 
 use super::CurvesState;
+use super::drawing::TwoPinned;
 use crate::screen::Screen;
 use crate::sessions::{self, Pin};
 use crate::shared::Shared;
 use powerband_findings::analysis::case_rows::CaseRow;
 use powerband_findings::chart::distributions::{Samples, cumulative, densities};
-use powerband_findings::chart::spec::ChartSpec;
 use powerband_findings::tables::two_cases;
 
 /// The table of their times.
 pub(super) const TABLE: &str = "two-cases";
 /// Their charts.
 const CHARTS: [&str; 2] = ["densities", "cumulative"];
-
-/// Two pinned cases as charts.
-#[derive(Clone, Debug)]
-pub struct TwoPinned {
-    /// Which cases.
-    pub pins: [Pin; 2],
-    /// Both distributions.
-    pub densities: ChartSpec,
-    /// For each time the share of samples up to it.
-    pub cumulative: ChartSpec,
-}
 
 impl CurvesState {
     /// Pins a second case beside the first, or takes it away.

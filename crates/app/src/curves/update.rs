@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::CurvesState;
 use super::Pinned;
 use crate::action::Curves;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::Screen;
 use crate::sessions::{self, Pin, SessionId};
 use crate::shared::{FollowUp, Shared};

@@ -4,6 +4,8 @@ pub(crate) mod action;
 pub(crate) mod commands;
 mod update;
 
+pub use action::ShownFigure;
+
 use crate::kernels::{self, BreakdownChart, KernelsResult, KernelsState};
 use crate::screen::Screen;
 use crate::sessions::SessionId;
@@ -13,17 +15,6 @@ use powerband_core::domain::session::Session;
 use powerband_findings::analysis::provenance;
 use powerband_findings::chart::figure::{Bars, Changes, Drawing, Treemap};
 use powerband_findings::chart::timeline_figure::TimelineFigure;
-
-/// A figure as it is shown.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShownFigure {
-    /// The figure, with the options that were chosen.
-    pub drawing: Drawing,
-    /// Whether the window is dark.
-    pub is_dark: bool,
-    /// Where its numbers come from; the application fills that in.
-    pub about: String,
-}
 
 /// A picture for the clipboard.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Actions on the kernels of a profile.
 
 use super::instances::InstanceChoice;
-use super::{BreakdownChart, ProfileRef, SelectedRow};
+use super::profile_ref::ProfileRef;
 use powerband_findings::analysis::breakdown::{BreakdownLevel, FilterGroup};
 use powerband_findings::analysis::category::Category;
 use powerband_findings::analysis::profile_runs::Times;
@@ -47,4 +47,25 @@ pub enum Kernels {
     Find(String),
     /// Shows a pause on it: its start, counted from the first slice, and its length, in nanoseconds.
     Gap(u64, u64),
+}
+
+/// What the selected row stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SelectedRow {
+    /// A category.
+    Category(Category),
+    /// An operator, by the name of its row.
+    Operator(String),
+    /// A kernel, a node or a copy, by its whole name.
+    Kernel(String),
+}
+
+/// The chart of the breakdown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BreakdownChart {
+    /// A bar for each row.
+    #[default]
+    Bars,
+    /// Areas.
+    Treemap,
 }

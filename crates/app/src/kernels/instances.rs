@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ProfileRef;
+use super::profile_ref::ProfileRef;
 use powerband_core::domain::trace::Trace;
 use powerband_findings::analysis::instances::Instances;
 

@@ -1,11 +1,12 @@
 //! Where the time of an open session's profile went, and what is different in another one.
 
 pub(crate) mod action;
-pub(crate) mod commands;
+pub mod commands;
 mod find_instances;
 pub mod instances;
 pub(crate) mod menu;
 pub(crate) mod palette;
+mod profile_ref;
 mod selected;
 mod update;
 pub mod words;
@@ -15,13 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use commands::timeline_of_profile;
+pub use action::{BreakdownChart, SelectedRow};
 use instances::InstancesState;
-pub use selected::SelectedRow;
+pub use profile_ref::ProfileRef;
 pub(crate) use work::add_up;
 
 use super::derived::Derived;
-use super::sessions::{OpenSession, OpenSessions, SessionId, Snapshot};
+use super::sessions::{OpenSession, OpenSessions, Snapshot};
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Filter, FilteredRows};
@@ -37,25 +38,6 @@ use powerband_store::trace_file;
 
 /// What is shown of a profile by default.
 static ALL_ROWS: Filter = Filter::NONE;
-
-/// A profile of an open session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProfileRef {
-    /// Which session.
-    pub session: SessionId,
-    /// The place of the profile in it.
-    pub profile: usize,
-}
-
-/// The chart of the breakdown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BreakdownChart {
-    /// A bar for each row.
-    #[default]
-    Bars,
-    /// Areas.
-    Treemap,
-}
 
 /// A request: a profile, its baseline, the rules, and by what times are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

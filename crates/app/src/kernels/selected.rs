@@ -1,21 +1,9 @@
 //! The selected row of the kernels screen, by what it stands for: it is the same row in bars, treemap and
 //! table, and in another profile.
 
+use super::action::{Kernels, SelectedRow};
 use super::{KernelsResult, KernelsState};
-use crate::action::Kernels;
 use powerband_findings::analysis::breakdown::{BreakdownLevel, BreakdownRow, FilterGroup};
-use powerband_findings::analysis::category::Category;
-
-/// What the selected row stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SelectedRow {
-    /// A category.
-    Category(Category),
-    /// An operator, by the name of its row.
-    Operator(String),
-    /// A kernel, a node or a copy, by its whole name.
-    Kernel(String),
-}
 
 impl SelectedRow {
     /// What a row of a level stands for.

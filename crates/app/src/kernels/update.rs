@@ -6,7 +6,7 @@ use super::{ProfileRef, Request};
 use crate::action::{Action, Curves, Kernels};
 use crate::doors::ProfileDoor;
 use crate::notices::NoticeLevel;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::Screen;
 use crate::shared::Shared;
 use crate::timeline::Seek;

@@ -25,6 +25,28 @@ pub const SEARCH_BESIDE: &str = "Find a session";
 /// What the field is called that adds tags to all selected sessions.
 pub const TAG_ALL: &str = "Tags for the selected sessions";
 
+/// What is to be done with sessions once they are open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum AfterOpening {
+    /// Compares them, the first one as the baseline.
+    Compare(PathBuf, PathBuf),
+    /// Follows a case of the first one through all of them.
+    History(Vec<PathBuf>),
+    /// Compares the machines that they were measured on.
+    Fleet(Vec<PathBuf>),
+}
+
+impl AfterOpening {
+    /// The files that it needs open.
+    fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Compare(before, after) => vec![before.clone(), after.clone()],
+            Self::History(files) => files.first().cloned().into_iter().collect(),
+            Self::Fleet(files) => files.clone(),
+        }
+    }
+}
+
 /// The library screen and the list beside the rail.
 #[derive(Debug, Default)]
 pub struct LibraryState {
@@ -43,7 +65,7 @@ pub struct LibraryState {
     /// Files that were trashed together, oldest first.
     pub(crate) together: Vec<Vec<PathBuf>>,
     /// What is to be done with sessions once they are open.
-    pub(crate) next: Option<several::AfterOpening>,
+    pub(crate) next: Option<AfterOpening>,
     /// Every file, the newest session first, those that cannot be read last.
     newest: Vec<PathBuf>,
     /// Those of them that have the words.

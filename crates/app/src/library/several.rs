@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::LibraryState;
 use super::work::{self, Restored, Trashed};
+use super::{AfterOpening, LibraryState};
 use crate::action::{Action, Compare, Fleet, History, Library, Sessions};
 use crate::compare::{self, is_comparable};
 use crate::history::Following;
@@ -14,17 +14,6 @@ use crate::shared::{FollowUp, Shared};
 use powerband_core::base::humanize;
 use powerband_store::library::Stamp;
 use powerband_store::trash::Discarded;
-
-/// What is to be done with sessions once they are open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AfterOpening {
-    /// Compares them, the first one as the baseline.
-    Compare(PathBuf, PathBuf),
-    /// Follows a case of the first one through all of them.
-    History(Vec<PathBuf>),
-    /// Compares the machines that they were measured on.
-    Fleet(Vec<PathBuf>),
-}
 
 impl LibraryState {
     /// The files of the sessions that are selected in the library's table.
@@ -220,17 +209,6 @@ impl LibraryState {
         self.take_files(left, shared);
         if let Some(id) = shared.sessions.by_path(path).map(|open| open.id) {
             shared.then(Action::Sessions(Sessions::Close(id)));
-        }
-    }
-}
-
-impl AfterOpening {
-    /// The files that it needs open.
-    fn files(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Compare(before, after) => vec![before.clone(), after.clone()],
-            Self::History(files) => files.first().cloned().into_iter().collect(),
-            Self::Fleet(files) => files.clone(),
         }
     }
 }

@@ -1,19 +1,17 @@
 //! Actions on the library, and the results of changes in it.
 
-use super::LibraryState;
-use crate::shared::{FollowUp, Shared};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::several::AfterOpening;
 use super::work::{self, Restored, Trashed};
-use super::{SEARCH, SEARCH_BESIDE};
+use super::{AfterOpening, LibraryState, SEARCH, SEARCH_BESIDE};
 use crate::WindowRequest;
 use crate::action::{Action, Library, Sessions};
 use crate::notices::NoticeLevel;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::Screen;
+use crate::shared::{FollowUp, Shared};
 use powerband_core::domain::session::Session;
 use powerband_store::library::{ScannedFile, Stamp, unique_tags};
 use powerband_store::trash::Discarded;

@@ -16,6 +16,8 @@ use crate::derived::Derived;
 use crate::kernels::ProfileRef;
 use crate::sessions::Snapshot;
 use crate::why::WhySubject;
+use powerband_core::domain::model::ModelRef;
+use powerband_core::domain::network::NetworkWeight;
 use powerband_findings::analysis::network::TimedNetwork;
 use powerband_findings::analysis::network::facts::Neighbours;
 use powerband_findings::analysis::network::modules::Item;
@@ -24,7 +26,6 @@ use powerband_findings::chart::layout::network::fit::{MOST_ITEMS, view_that_fits
 use powerband_findings::chart::network::NetworkFigure;
 use powerband_findings::chart::network_colours::NetworkColouring;
 use powerband_findings::chart::weight_values::WeightFigure;
-use weights::WeightKey;
 
 /// What a network is of: a subject with its session, and the profile that it is compared with.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +54,13 @@ impl PartialEq for PictureKey {
             && self.colouring == other.colouring
             && self.category_rules == other.category_rules
     }
+}
+
+/// A constant of the file of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightKey {
+    model: ModelRef,
+    pub weight: NetworkWeight,
 }
 
 /// The screen.

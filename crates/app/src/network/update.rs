@@ -7,7 +7,7 @@ use super::{Direction, NetworkSubject, PictureKey, work};
 use crate::action::{Action, Curves, Kernels, Network};
 use crate::doors::ProfileDoor;
 use crate::kernels::SelectedRow;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::Screen;
 use crate::sessions::series;
 use crate::shared::Shared;

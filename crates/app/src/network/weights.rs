@@ -1,22 +1,14 @@
 //! The values of the largest constant of the selected node, read from the file in the background.
 
-use super::NetworkState;
+use super::{NetworkState, WeightKey};
 use crate::doors::ProfileDoor;
 use crate::screen::Screen;
 use crate::shared::Shared;
-use powerband_core::domain::model::ModelRef;
 use powerband_core::domain::network::NetworkWeight;
 use powerband_findings::analysis::network::NodeFate;
 use powerband_findings::analysis::network::modules::Item;
 use powerband_findings::chart::weight_values::WeightFigure;
 use powerband_onnx::network::weight_values;
-
-/// A constant of the file of a model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightKey {
-    model: ModelRef,
-    pub weight: NetworkWeight,
-}
 
 impl NetworkState {
     /// The largest constant of the selected node, where the file that is measured has it.

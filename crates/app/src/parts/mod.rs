@@ -2,9 +2,11 @@
 //!
 //! A part is a folder. To add one: an entry in [`ALL`].
 
+pub(crate) mod layer;
 pub(crate) mod part;
 
-use part::{AppPart, Layer};
+use layer::Layer;
+use part::AppPart;
 
 use super::command::screens;
 use super::doors::DoorState;
@@ -23,7 +25,7 @@ pub(crate) const ALL: &[AppPart] = &[
     },
     AppPart {
         commands: shell::commands::ALL,
-        palette: shell::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         commands: machine::commands::ALL,

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{ArrivalMode, MatrixEdit, PlanField};
+use super::arrival_mode::ArrivalMode;
+use super::fields::PlanField;
+use super::matrix::MatrixEdit;
 use crate::sessions::Pin;
 use powerband_core::domain::plan::{PresetName, Profiler};
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::ModelFacts;
+use super::{CheckSubject, ModelFacts};
 use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::shared::Shared;
@@ -12,27 +12,10 @@ use powerband_core::base::clock;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::plan::{Load, Plan, PresetName, WorkerLifetime};
 use powerband_core::domain::request::preset_rules;
-use powerband_planning::plan_check::{NamedSize, PlanCheck};
+use powerband_planning::plan_check::PlanCheck;
 
 /// How long a refusal counts without another look: a file may have been put right.
 const LOOK_AGAIN_NS: u64 = 2_000_000_000;
-
-/// What is checked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CheckSubject {
-    /// The plan, without what no refusal depends on.
-    plan: Plan,
-    /// Sizes that the screen offers to add.
-    offered: Vec<NamedSize>,
-}
-
-/// What a run would refuse of the plan.
-#[derive(Debug, Default)]
-pub(crate) struct Checking {
-    found: Option<(CheckSubject, PlanCheck)>,
-    found_ns: u64,
-    is_busy: bool,
-}
 
 impl BenchDoor {
     /// Why the plan cannot be run as it stands, as far as is known.

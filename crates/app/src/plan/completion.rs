@@ -1,10 +1,9 @@
 //! Completion of a setup's text while it is typed: engines, devices, keys and values.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use super::built_in;
-use super::form::Alternative;
+use super::form::{Alternative, Completion};
 use super::respell;
 use crate::shared::Shared;
 use powerband_core::domain::setup::Setup;
@@ -14,15 +13,6 @@ use powerband_planning::engine_options::{Key, Takes};
 
 /// Most proposals.
 const MOST: usize = 10;
-
-/// What can stand at the cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The bytes that a proposal replaces.
-    pub range: Range<usize>,
-    /// Proposals, the likeliest first, those that cannot be chosen last.
-    pub proposals: Vec<Alternative>,
-}
 
 impl Shared {
     /// What can stand at a cursor, which is a number of bytes; nothing where the word there is complete.
@@ -171,7 +161,7 @@ fn ranked(all: Vec<Alternative>, word: &str) -> Vec<Alternative> {
 mod tests {
     use super::*;
     use crate::machine::EngineState;
-    use crate::plan::matrix::tests::empty_bench;
+    use crate::plan::matrix_setups::tests::empty_bench;
     use powerband_planning::engine_options::EngineInfo;
 
     fn titles(shared: &Shared, text: &str) -> Vec<String> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::arrival_mode::ArrivalMode;
 use super::fields::PlanField;
 use super::form;
 use super::show_batches;
@@ -35,18 +36,6 @@ pub struct DraftSetup {
     pub label: String,
     /// The colour that the user chose.
     pub colour: Option<usize>,
-}
-
-/// How requests arrive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ArrivalMode {
-    /// Closed loop: each when the previous one ends.
-    #[default]
-    OneByOne,
-    /// Open loop, Poisson.
-    AtRandom,
-    /// Open loop, fixed rate.
-    Evenly,
 }
 
 /// A plan as the user types it. It may be invalid.

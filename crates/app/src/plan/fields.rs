@@ -1,9 +1,5 @@
-//! The text fields of a plan, in one list: their names, what is typed in them, and when they are shown.
+//! The text fields of a plan, in one list: their names, and what is typed in them.
 
-use super::{ArrivalMode, ModelFacts, Planner};
-use powerband_core::domain::model::{Dim, Port};
-use powerband_core::domain::plan::MeasureRule;
-use powerband_onnx::batch_axis::BatchAxes;
 use powerband_planning::engine_options::Key;
 
 /// A text field of the plan.
@@ -48,7 +44,7 @@ impl PlanField {
     ];
 
     /// Its name, what is typed in it, and the hint where it is empty.
-    fn texts(self) -> [&'static str; 3] {
+    pub(super) fn texts(self) -> [&'static str; 3] {
         match self {
             Self::Name => ["Name", "the session's name", ""],
             Self::Model => [
@@ -127,61 +123,4 @@ pub fn of_key(place: usize, key: &Key) -> String {
 /// The field of a row of the matrix, by its title.
 pub fn of_matrix(title: &str) -> String {
     format!("Values of {title}")
-}
-
-impl Planner {
-    /// The hint in a field that is empty: what holds without it, or how it is written.
-    pub fn hint(&self, field: PlanField) -> String {
-        match field {
-            PlanField::Name => self.draft.model.clone(),
-            PlanField::Rounds => MeasureRule::from_preset(self.draft.preset)
-                .rounds
-                .to_string(),
-            _ => {
-                let [_, _, hint] = field.texts();
-                hint.to_owned()
-            }
-        }
-    }
-
-    /// Whether a field is shown.
-    pub fn has_field(&self, field: PlanField) -> bool {
-        match field {
-            PlanField::Rate => self.draft.requests != ArrivalMode::OneByOne,
-            PlanField::Samples => self.draft.accuracy,
-            PlanField::Sweeps => self.has_sweeps(),
-            PlanField::Shapes | PlanField::BatchAxis => self.has_shapes(),
-            PlanField::Fills => self.has_fills(),
-            PlanField::Dims => false,
-            _ => true,
-        }
-    }
-
-    /// Whether there are shapes to be typed: the model leaves more open than the batch, or some are typed
-    /// already.
-    fn has_shapes(&self) -> bool {
-        let leaves_open =
-            matches!(&self.facts, ModelFacts::Known(summary) if leaves_open(&summary.inputs));
-        leaves_open || !self.draft.shapes.is_empty() || !self.draft.batch_axis.is_empty()
-    }
-
-    /// Whether there is something to say of what inputs are filled with: the model has indices, masks or
-    /// lengths, or something is typed already.
-    fn has_fills(&self) -> bool {
-        let has_uses =
-            matches!(&self.facts, ModelFacts::Known(summary) if !summary.fills.is_empty());
-        has_uses || !self.draft.fills.is_empty()
-    }
-}
-
-/// Whether sizes are open beside the batch.
-fn leaves_open(inputs: &[Port]) -> bool {
-    let Ok(axes) = BatchAxes::find(inputs, &[]) else {
-        return false;
-    };
-    let is_open = |port: &Port| {
-        let mut dims = port.dims.iter().enumerate();
-        dims.any(|(index, dim)| matches!(dim, Dim::Named(_)) && !axes.takes(&port.name, index))
-    };
-    inputs.iter().any(is_open)
 }

@@ -1,7 +1,9 @@
 //! The plan: a draft with undo, saved plans, and facts of the model.
 
 pub(crate) mod action;
+mod arrival_mode;
 mod check;
+mod choices;
 pub(crate) mod commands;
 mod completion;
 mod draft;
@@ -10,12 +12,14 @@ pub mod fields;
 mod form;
 mod help;
 mod matrix;
+mod matrix_setups;
 pub(crate) mod menu;
 pub(crate) mod palette;
 mod past_durations;
 mod planned;
 mod respell;
 pub mod saved;
+mod shown_fields;
 mod slips;
 pub mod sweeps;
 mod table;
@@ -25,27 +29,27 @@ pub(crate) mod work;
 use std::path::PathBuf;
 
 use powerband_core::domain::model::ModelSummary;
+use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::BATCH;
 pub use powerband_core::domain::sizes::show as show_batches;
 use powerband_core::domain::sizes::{self, SizeError};
+use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_onnx::zoo;
 use powerband_planning::engine_options;
 pub use powerband_planning::engine_options::Takes;
 use powerband_planning::ladders;
+use powerband_planning::plan_check::NamedSize;
 pub use powerband_planning::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;
-pub use check::CheckSubject;
-use check::Checking;
-pub use completion::Completion;
-pub use draft::{ArrivalMode, Draft, DraftSetup, PROFILE_STARTS, PlanError};
+pub use arrival_mode::ArrivalMode;
+pub use draft::{Draft, DraftSetup, PROFILE_STARTS, PlanError};
 use edit::{Typing, apply, typing};
 pub use fields::PlanField;
-pub use form::{Alternative, Control};
+pub use form::{Alternative, Completion, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
-pub(crate) use past_durations::PastDurationCache;
 pub use slips::Fix;
 
 /// Sessions as they were when it was looked up how long they took.
@@ -71,6 +75,30 @@ pub enum ModelFacts {
     Known(Box<ModelSummary>),
     /// Cannot be used, and why.
     Refused(String),
+}
+
+/// What is checked of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckSubject {
+    /// The plan, without what no refusal depends on.
+    plan: Plan,
+    /// Sizes that the screen offers to add.
+    offered: Vec<NamedSize>,
+}
+
+/// What a run would refuse of the plan.
+#[derive(Debug, Default)]
+pub(crate) struct Checking {
+    found: Option<(CheckSubject, PlanCheck)>,
+    found_ns: u64,
+    is_busy: bool,
+}
+
+/// Known durations and their sessions.
+#[derive(Debug, Default)]
+pub(crate) struct PastDurationCache {
+    from: Sources,
+    pub known: PastDurations,
 }
 
 /// The plan with its history.

@@ -7,18 +7,10 @@ use crate::doors::BenchDoor;
 use crate::library::SessionEntry;
 use crate::shared::Shared;
 use powerband_core::domain::plan::Plan;
-use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::plan_estimate::{self, PlanEstimate};
 
 /// Most sessions of a network to read, the newest first.
 const SESSIONS: usize = 3;
-
-/// Known durations and their sessions.
-#[derive(Debug, Default)]
-pub(crate) struct PastDurationCache {
-    from: Sources,
-    pub known: PastDurations,
-}
 
 impl BenchDoor {
     /// How long a plan will take where some setups, by their places, cannot run; without points that its network

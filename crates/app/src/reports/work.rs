@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::compare::EarlierSource;
+use crate::compare::update::EarlierSource;
 use crate::sessions::OpenSession;
 use powerband_core::base::paths::Paths;
 use powerband_core::domain::session::Session;

@@ -1,9 +1,7 @@
 //! What this machine's devices and engines reach, as far as it is kept, and measuring it.
 
-pub use commands::can_measure;
-
 pub(crate) mod action;
-pub(crate) mod commands;
+pub mod commands;
 pub(crate) mod palette;
 mod update;
 mod work;

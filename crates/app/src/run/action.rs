@@ -1,8 +1,7 @@
 //! Actions on the run.
 
-use super::states::CaseFilter;
-use crate::compare::SideChoice;
-use crate::compare::side::ComparisonSide;
+use super::case_filter::CaseFilter;
+use crate::compare::side::{ComparisonSide, SideChoice};
 use crate::sessions::{Pin, SessionId};
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::experiment::ExperimentChange;
@@ -52,4 +51,15 @@ pub enum RunAction {
     Anyway(Box<Self>),
     /// Whether the programs that the window asks for may run.
     AllowPrograms(bool),
+}
+
+/// A run that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramsQuestion {
+    /// What would be run or loaded, a line each.
+    pub lines: Vec<String>,
+    /// The folder that it would be started from.
+    pub folder: String,
+    /// The run.
+    pub run: RunAction,
 }

@@ -1,9 +1,7 @@
 //! The log of a run: a line for each event that says something.
 
 use super::LiveRun;
-use crate::doors::BenchDoor;
 use crate::option_names::without_options;
-use crate::shared::Shared;
 use powerband_core::base::humanize;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::event::{RunEvent, TimedEvent};
@@ -23,20 +21,6 @@ pub struct LogLine {
     pub text: String,
     /// Whether it is a problem.
     pub is_trouble: bool,
-}
-
-impl BenchDoor {
-    /// Every notice and every event of the run since the window opened, one per line.
-    pub fn log_text(&self, shared: &Shared) -> String {
-        let notices = shared.notices.all().iter();
-        let notices = notices.map(|notice| notice.text.clone());
-        let run = self.run.iter().flat_map(|run| &run.log);
-        let run = run.map(|line| {
-            let moment = humanize::stopwatch(line.at_ns as f64 / 1e9);
-            format!("{moment}  {}", line.text)
-        });
-        notices.chain(run).collect::<Vec<_>>().join("\n")
-    }
 }
 
 impl LiveRun {

@@ -1,12 +1,14 @@
 //! The run in progress, as the window sees it: the session so far, and where the run stands.
 
 pub(crate) mod action;
+mod case_filter;
 pub(crate) mod commands;
 mod concurrent_runs;
 mod log;
 pub(crate) mod palette;
 mod programs;
 mod queue;
+mod queued_run;
 mod stage;
 pub mod states;
 mod table;
@@ -16,19 +18,17 @@ mod work;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use self::states::CaseFilter;
-pub use self::{log::LogLine, programs::ProgramsQuestion, queue::QueuedRun, stage::Stage};
+use self::case_filter::CaseFilter;
+pub use self::{action::ProgramsQuestion, log::LogLine, queued_run::QueuedRun, stage::Stage};
 use crate::sessions::{Findings, LIVE, OpenSessions, SessionId, series};
 use powerband_core::base::humanize;
 use powerband_core::control::Control;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{RunEvent, RunStart, TimedEvent};
-use powerband_core::domain::outcome::Phase;
 use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::TimeSpan;
 use powerband_core::domain::visit::{RunStep, RunStepKind, StepFollower};
-use powerband_core::schedule::warm_up::visit_warm_up;
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::progress::{self, Meter, RunProgress, Tally};
 use powerband_findings::chart::curves::{self, CurveOptions, Overlay};
@@ -362,31 +362,6 @@ impl LiveRun {
         }
     }
 
-    /// The current activity, with its limit where it is known.
-    fn activity_text(&self, RunStep { case, doing }: &RunStep) -> String {
-        if let (RunStepKind::Round(_), Some(case)) = (doing, case) {
-            return self.round_words(*case);
-        }
-        match (doing, &self.session) {
-            (RunStepKind::Phase(Phase::WarmUp), Some(session)) => {
-                let known = case.and_then(|case| session.case(case));
-                let is_first = known.is_none_or(|case| case.warm_up.is_none());
-                let most_ms = visit_warm_up(&session.plan, is_first).0.max_time_ms;
-                let most = humanize::clock_time(most_ms as f64 / 1e3);
-                format!("{doing}, for {most} at most")
-            }
-            _ => doing.to_string(),
-        }
-    }
-
-    /// The same with the setup that it is about, where it belongs to no round.
-    fn with_setup(&self, doing: &RunStepKind, words: String) -> String {
-        match (doing.setup(), &self.session) {
-            (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
-            _ => words,
-        }
-    }
-
     /// Duration of the current step, where it is long enough to show.
     pub fn waited(&self) -> Option<String> {
         let since_ns = self.waits_since_ns?;
@@ -452,6 +427,7 @@ mod tests {
     use super::*;
     use powerband_core::domain::case::{CaseOpening, Round};
     use powerband_core::domain::event::Activity;
+    use powerband_core::domain::outcome::Phase;
     use powerband_core::domain::point::Point;
     use powerband_findings::analysis::testing;
 

@@ -3,6 +3,7 @@
 //! In the window every plan counts as one from a file, also where it was typed: a plan that was opened, changed and
 //! saved looks no different. A line is asked for once in each folder.
 
+use super::ProgramsQuestion;
 use crate::action::RunAction;
 use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
@@ -11,17 +12,6 @@ use crate::shared::Shared;
 use powerband_core::domain::request::ProgramTrust;
 use powerband_planning::engine_options::program_lines;
 use powerband_store::programs::{self, remember};
-
-/// A run that waits for an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProgramsQuestion {
-    /// What would be run or loaded, a line each.
-    pub lines: Vec<String>,
-    /// The folder that it would be started from.
-    pub folder: String,
-    /// The run.
-    pub run: RunAction,
-}
 
 impl BenchDoor {
     /// Asks for the programs of a run that are not known; returns whether it asked.

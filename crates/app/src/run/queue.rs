@@ -1,25 +1,11 @@
 //! Plans that wait for the run in progress.
 
-use super::Stage;
+use super::{QueuedRun, Stage};
 use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::shared::Shared;
-use powerband_core::domain::request::{ProgramTrust, RunRequest};
+use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::session::Completion;
-
-/// A plan as it was when it was queued.
-#[derive(Clone, Debug)]
-pub struct QueuedRun {
-    request: RunRequest,
-}
-
-impl QueuedRun {
-    /// What it is called: its name, else that of its model.
-    pub fn title(&self) -> &str {
-        let RunRequest { name, model, .. } = &self.request;
-        name.as_deref().unwrap_or(model)
-    }
-}
 
 impl BenchDoor {
     /// Whether the plan can be queued, or why not.

@@ -1,54 +1,15 @@
-//! The state of a run and of each of its cases in words, and the filter of the cases by their state.
+//! The state of a run and of each of its cases in words, and which cases a filter lists.
 
-use std::fmt;
-
+pub use super::case_filter::CaseFilter;
 use super::{LiveRun, Stage};
+use powerband_core::base::humanize;
 use powerband_core::domain::case::{Case, CaseKey};
 use powerband_core::domain::event::{Activity, RunEvent};
 use powerband_core::domain::outcome::{Outcome, Phase, SKIPPED};
 use powerband_core::domain::queue::QueueState;
-use powerband_core::domain::visit::RunStepKind;
+use powerband_core::domain::visit::{RunStep, RunStepKind};
+use powerband_core::schedule::warm_up::visit_warm_up;
 use powerband_findings::tables::cell::Tone;
-
-/// Which cases the table of a run lists.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum CaseFilter {
-    /// All of them.
-    #[default]
-    All,
-    /// Those that could not run.
-    Failed,
-    /// Those that are measured.
-    Finished,
-    /// Those whose next round is still to come.
-    Waiting,
-    /// Those that the user skipped, or that were still to come when the run was stopped.
-    Skipped,
-}
-
-impl CaseFilter {
-    /// In the order in which they stand side by side.
-    pub const ALL: [Self; 5] = [
-        Self::All,
-        Self::Failed,
-        Self::Finished,
-        Self::Waiting,
-        Self::Skipped,
-    ];
-}
-
-/// `failed`.
-impl fmt::Display for CaseFilter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::All => "all",
-            Self::Failed => "failed",
-            Self::Finished => "finished",
-            Self::Waiting => "waiting",
-            Self::Skipped => SKIPPED,
-        })
-    }
-}
 
 /// What a run does with a case now, in a word or two.
 fn doing_words(doing: &RunStepKind) -> &'static str {
@@ -88,6 +49,31 @@ impl LiveRun {
                 None if self.has_measured() => "between two cases",
                 None => "starting",
             },
+        }
+    }
+
+    /// The current activity, with its limit where it is known.
+    pub(super) fn activity_text(&self, RunStep { case, doing }: &RunStep) -> String {
+        if let (RunStepKind::Round(_), Some(case)) = (doing, case) {
+            return self.round_words(*case);
+        }
+        match (doing, &self.session) {
+            (RunStepKind::Phase(Phase::WarmUp), Some(session)) => {
+                let known = case.and_then(|case| session.case(case));
+                let is_first = known.is_none_or(|case| case.warm_up.is_none());
+                let most_ms = visit_warm_up(&session.plan, is_first).0.max_time_ms;
+                let most = humanize::clock_time(most_ms as f64 / 1e3);
+                format!("{doing}, for {most} at most")
+            }
+            _ => doing.to_string(),
+        }
+    }
+
+    /// The same with the setup that it is about, where it belongs to no round.
+    pub(super) fn with_setup(&self, doing: &RunStepKind, words: String) -> String {
+        match (doing.setup(), &self.session) {
+            (Some(setup), Some(session)) => format!("{}, {words}", session.setup_label(setup)),
+            _ => words,
         }
     }
 

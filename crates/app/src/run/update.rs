@@ -30,6 +30,18 @@ use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
 
 impl BenchDoor {
+    /// Every notice and every event of the run since the window opened, one per line.
+    pub fn log_text(&self, shared: &Shared) -> String {
+        let notices = shared.notices.all().iter();
+        let notices = notices.map(|notice| notice.text.clone());
+        let run = self.run.iter().flat_map(|run| &run.log);
+        let run = run.map(|line| {
+            let moment = humanize::stopwatch(line.at_ns as f64 / 1e9);
+            format!("{moment}  {}", line.text)
+        });
+        notices.chain(run).collect::<Vec<_>>().join("\n")
+    }
+
     pub(crate) fn run(&mut self, run: &RunAction, shared: &mut Shared) {
         match run {
             RunAction::Detach => {

@@ -8,7 +8,7 @@ use crate::WindowRequest;
 use crate::action::{Action, Closing, RunAction, Sessions, Shell};
 use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::{Door, Screen};
 use crate::shared::Shared;
 

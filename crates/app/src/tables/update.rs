@@ -7,7 +7,7 @@ use super::action::TableChange;
 use super::find;
 use crate::action::{Action, RunAction};
 use crate::notices::NoticeLevel;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::shared::Shared;
 use crate::{Ask, WindowRequest};
 use powerband_core::base::{atomic_file, humanize};

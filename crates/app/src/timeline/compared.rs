@@ -3,15 +3,11 @@
 use std::sync::Arc;
 
 use super::{OpenTrace, TimelineSelection, TimelineState, TraceId};
-use crate::action::Timeline;
-use crate::doors::ProfileDoor;
-use crate::shared::Shared;
 use powerband_core::base::humanize;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::timeline::stretch::TimeRange;
 use powerband_findings::analysis::timeline_comparison::{MergedTraces, WorkPair};
 use powerband_findings::chart::ribbon::Ribbon;
-use powerband_store::settings;
 
 /// Letters of each name.
 const LONGEST_NAME: usize = 20;
@@ -90,7 +86,7 @@ impl OpenTrace {
 
 impl TimelineState {
     /// The trace after of the comparison that is shown, else the trace that is shown.
-    fn trace_after(&self) -> Option<TraceId> {
+    pub(super) fn trace_after(&self) -> Option<TraceId> {
         self.comparison()
             .map_or(self.shown, |compared| Some(compared.sides[1]))
     }
@@ -110,7 +106,7 @@ impl TimelineState {
     }
 
     /// Shows one row of each thread of the host, so that the devices of both sides stand close together.
-    fn fold_threads(&mut self) {
+    pub(super) fn fold_threads(&mut self) {
         let Some((open, view)) = self.current_mut() else {
             return;
         };
@@ -138,7 +134,7 @@ impl TimelineState {
     }
 
     /// Stretches what ran before, or no longer. What is visible stays: it begins elsewhere, though.
-    fn align(&mut self, is_aligned: bool) {
+    pub(super) fn align(&mut self, is_aligned: bool) {
         let Some(id) = self.shown else {
             return;
         };
@@ -164,56 +160,5 @@ impl TimelineState {
         self.hits = None;
         self.hit = None;
         self.traces.insert(id, other);
-    }
-}
-
-impl ProfileDoor {
-    /// Compares the trace that is shown with another one, or aligns the two that are compared.
-    pub(super) fn compare_traces(&mut self, change: &Timeline, shared: &Shared) {
-        match change {
-            Timeline::Align(is_aligned) => {
-                self.timeline.align(*is_aligned);
-                self.find_if_wanted(shared);
-            }
-            Timeline::CompareWith(before) => self.merge_traces(*before, shared),
-            _ => {}
-        }
-    }
-
-    fn merge_traces(&mut self, before: TraceId, shared: &Shared) {
-        let state = &mut self.timeline;
-        let sides = [Some(before), state.trace_after()].map(|id| {
-            let id = id?;
-            Some((id, Arc::clone(state.traces.get(&id)?)))
-        });
-        let [Some((before, old)), Some((after, new))] = sides else {
-            return;
-        };
-        // Another trace before takes the place of the one that was compared.
-        let replaced = state.comparison().and(state.shown);
-        let id = state.new_id();
-        let paths = shared.place.paths.clone();
-        let work = move || {
-            let own = settings::read(&paths.settings);
-            let own = own.map(|settings| settings.categories).unwrap_or_default();
-            let rules = Rules::with_user_rules(&own);
-            Arc::new(OpenTrace::compared([before, after], [&old, &new], &rules))
-        };
-        shared
-            .jobs
-            .spawn_for("compare-traces", work, move |door: &mut Self, open, _| {
-                let steps = open
-                    .compared
-                    .as_ref()
-                    .map(|one| one.merged.steps_range(false));
-                if let Some(replaced) = replaced {
-                    door.timeline.close(replaced);
-                }
-                door.timeline.put(id, open);
-                door.timeline.fold_threads();
-                if let Some(steps) = steps {
-                    door.timeline.show_range(steps.with_room());
-                }
-            });
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod commands;
 pub mod compared;
 pub(crate) mod menu;
+mod merge;
 pub mod notebook;
 mod notes;
 pub(crate) mod palette;

@@ -9,7 +9,7 @@ use super::{OpenTrace, Seek, TimeSelection, TimelineSelection, TraceId, TraceRea
 use crate::action::{Action, Kernels, Timeline};
 use crate::kernels::{self, ProfileRef};
 use crate::notices::NoticeLevel;
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::Screen;
 use crate::sessions::SessionId;
 use crate::{Ask, WindowRequest, timeline};

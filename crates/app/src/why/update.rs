@@ -4,7 +4,7 @@ use super::{WhySubject, work};
 use crate::action::{Action, Kernels, Why};
 use crate::doors::ProfileDoor;
 use crate::kernels::{ProfileRef, SelectedRow};
-use crate::parts::part::Layer;
+use crate::parts::layer::Layer;
 use crate::screen::{Door, Screen};
 use crate::sessions::{SessionId, Snapshot};
 use crate::shared::Shared;

@@ -102,7 +102,7 @@ pub(super) fn buttons(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     } else {
         ("Measure roofs", Roofs::Measure)
     };
-    let allowed = roofs::can_measure(&app.settings, &app.shared);
+    let allowed = roofs::commands::can_measure(&app.settings, &app.shared);
     if button::plain_if(ui, allowed, Some(icon::TIMER), name).clicked() {
         actions.push(Action::Roofs(action));
     }

@@ -97,7 +97,7 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>, actions: &mut Vec<
 }
 
 fn timeline(ui: &mut Ui, app: &App, changes: &mut Vec<Kernels>) {
-    let allowed = kernels::timeline_of_profile(app).map(|_| ());
+    let allowed = kernels::commands::timeline_of_profile(app).map(|_| ());
     if button::plain_if(ui, allowed, Some(icon::TIMELINE), "Timeline").clicked() {
         changes.push(Kernels::Timeline);
     }
