@@ -21,6 +21,8 @@ pub(super) struct PathUse {
     pub segments: Vec<String>,
     /// The modules inside the file that it stands in, outermost first.
     pub inside: Vec<String>,
+    /// The name that a `use` gives it in the file.
+    pub name: Option<String>,
 }
 
 /// What rules want to know of a file, each in order.
@@ -42,17 +44,18 @@ impl FileFacts {
         facts
     }
 
-    fn record(&mut self, segments: Vec<String>) {
+    fn record(&mut self, segments: Vec<String>, name: Option<String>) {
         self.paths.push(PathUse {
             segments,
             inside: self.modules.clone(),
+            name,
         });
     }
 
     /// A single word in the code is a name, and no path.
     fn record_path(&mut self, segments: Vec<String>) {
         if segments.len() > 1 {
-            self.record(segments);
+            self.record(segments, None);
         }
     }
 
@@ -67,16 +70,19 @@ impl FileFacts {
                     self.use_tree(path.clone(), tree);
                 }
             }
-            UseTree::Name(name) if name.ident == "self" => self.record(path),
+            UseTree::Name(name) if name.ident == "self" => {
+                let name = path.last().cloned();
+                self.record(path, name);
+            }
             UseTree::Name(name) => {
                 path.push(name.ident.to_string());
-                self.record(path);
+                self.record(path, Some(name.ident.to_string()));
             }
             UseTree::Rename(name) => {
                 path.push(name.ident.to_string());
-                self.record(path);
+                self.record(path, Some(name.rename.to_string()));
             }
-            UseTree::Glob(_) => self.record(path),
+            UseTree::Glob(_) => self.record(path, None),
         }
     }
 

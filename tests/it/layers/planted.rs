@@ -130,6 +130,8 @@ fn a_circle_is_found_however_its_imports_are_spelled() {
         "fn f() { crate::a::one::g() }",
         "use super::a::one;",
         "mod inner { use super::super::a::one; }",
+        "use crate::a;\nfn f() { a::one::g() }",
+        "use crate::a as other;\nfn f() { other::one::g() }",
     ] {
         let found = circles_of(&[
             ("lib.rs", "mod a;\nmod b;"),
@@ -140,6 +142,37 @@ fn a_circle_is_found_however_its_imports_are_spelled() {
         ]);
         check_one(&found, "crates/small/src/:", says);
     }
+}
+
+#[test]
+fn a_circle_through_a_folder_and_back_is_found() {
+    for list in [
+        "mod one;\nuse one::One;\npub struct Thing(One);",
+        "mod one;\npub use self::one::One;\npub struct Thing;",
+        "mod one;\npub struct Thing(one::One);",
+    ] {
+        let found = circles_of(&[
+            ("lib.rs", "mod a;\nmod b;"),
+            ("a/mod.rs", list),
+            ("a/one.rs", "use crate::b::Other;\npub struct One(Other);"),
+            ("b.rs", "use crate::a::Thing;\npub struct Other(Thing);"),
+        ]);
+        let says = "a/mod.rs, a/one.rs, b.rs import each other";
+        check_one(&found, "crates/small/src/:", says);
+    }
+}
+
+#[test]
+fn names_that_a_folder_passes_on_lead_to_where_they_stand() {
+    let list = "mod one;\nmod two;\npub use one::One;\npub use two::Two as Second;";
+    let found = circles_of(&[
+        ("lib.rs", "mod a;"),
+        ("a/mod.rs", list),
+        ("a/one.rs", "use super::Second;"),
+        ("a/two.rs", "use super::One;"),
+    ]);
+    let says = "a/one.rs, a/two.rs import each other";
+    check_one(&found, "crates/small/src/:", says);
 }
 
 #[test]
