@@ -34,6 +34,7 @@ use powerband_core::domain::trace::Trace;
 use reading::head::FileHead;
 use reading::read_progress::ReadProgress;
 use reading::source::ImportSource;
+use records::graph_launches::{self, GraphNode};
 
 /// Every format, in the order in which they are asked whether a file is theirs: special ones before
 /// general ones.
@@ -162,6 +163,8 @@ pub struct Imported {
     pub memory: Vec<MemoryUse>,
     /// Readings of devices.
     pub telemetry: Telemetry,
+    /// When nodes of CUDA graphs were made, where the file records it.
+    pub graph_nodes: Vec<GraphNode>,
     /// Results of benchmarks.
     pub reported: Vec<Reported>,
     /// Layers of an engine, for files of the same run that have times alone.
@@ -387,10 +390,11 @@ pub fn read_all(
     for path in paths {
         add(path.as_ref(), limits, watch, &mut imported)?;
     }
+    graph_launches::name_ops(&mut imported);
     Ok(imported)
 }
 
-/// Reads one more file of the same run.
+/// Reads one more file of the same run. Behind the last one, [`graph_launches::name_ops`] has all that it needs.
 pub fn add(
     path: &Path,
     limits: reading::source::Limits,

@@ -11,7 +11,7 @@ use crate::job::files;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::source::{ImportSource, Limits};
 use crate::reading::standard_input;
-use crate::records::{reported_stats, summary};
+use crate::records::{graph_launches, reported_stats, summary};
 use crate::{ImportError, Imported};
 use powerband_core::base::{clock, humanize};
 use powerband_core::domain::case::{Case, CaseKey, Round};
@@ -93,6 +93,7 @@ pub fn read_leniently(
             }
         }
         if was_read {
+            graph_launches::name_ops(&mut imported);
             parts.push((process.rank.unwrap_or_default(), imported));
         }
     }
@@ -140,6 +141,7 @@ pub fn import_files(
                     None => crate::add(file, limits, watch, &mut imported)?,
                 }
             }
+            graph_launches::name_ops(&mut imported);
             ranks.push((process.rank.unwrap_or_default(), imported));
         }
         parts.extend(set_title(&set).map(|title| (title, job::merge(ranks))));

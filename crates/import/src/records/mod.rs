@@ -3,6 +3,9 @@
 mod args_plan;
 pub mod clamp_implausible;
 pub(crate) mod device_time;
+mod graph_captures;
+pub mod graph_launches;
+mod launch_order;
 pub(crate) mod module_network;
 pub mod nesting;
 pub(crate) mod node_work;

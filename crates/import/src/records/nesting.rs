@@ -40,18 +40,31 @@ pub(crate) fn name_memory(trace: &mut Trace) {
             waiting.push((track, event.at_ns, index as u32));
         }
     }
-    if waiting.is_empty() {
-        return;
+    let found = innermost_around(trace, waiting, |slice| slice.kind == SliceKind::Operator);
+    for (index, name) in found {
+        trace.memory[index as usize].op = name;
     }
-    waiting.sort_unstable();
-    let order = in_order(trace, |slice| slice.kind == SliceKind::Operator);
+}
+
+/// The name of the innermost slice that is wanted around each moment of a track, by the number that came with the
+/// moment. A moment without one is left out.
+pub(crate) fn innermost_around(
+    trace: &Trace,
+    mut moments: Vec<(u32, i64, u32)>,
+    is_wanted: impl Fn(&Slice) -> bool,
+) -> Vec<(u32, u32)> {
+    let mut found = Vec::with_capacity(moments.len());
+    if moments.is_empty() {
+        return found;
+    }
+    moments.sort_unstable();
+    let order = in_order(trace, is_wanted);
     let mut open: Vec<Slice> = Vec::new();
     let mut next = order
         .iter()
         .map(|&index| trace.slice(index as usize))
         .peekable();
-    let mut found = Vec::with_capacity(waiting.len());
-    for (track, at_ns, index) in waiting {
+    for (track, at_ns, index) in moments {
         while let Some(slice) =
             next.next_if(|slice| (slice.track, slice.start_ns) <= (track, at_ns))
         {
@@ -66,12 +79,16 @@ pub(crate) fn name_memory(trace: &mut Trace) {
             found.push((index, holder.name));
         }
     }
-    for (index, name) in found {
-        trace.memory[index as usize].op = name;
-    }
+    found
 }
 
-/// Sets the operator of each kernel and copy: the one whose call launched it.
+/// Whether a call launches a whole graph, of CUDA or HIP.
+pub(crate) fn is_graph_launch(name: &str) -> bool {
+    name.contains("GraphLaunch")
+}
+
+/// Sets the operator of each kernel and copy: the one whose call launched it. That of a call that launches a graph says
+/// little of the kernels in it, which [`super::graph_launches`] names.
 pub(crate) fn name_ops(trace: &mut Trace) {
     let launched = |kind: SliceKind| kind.is_work();
     let has_links = trace
@@ -90,6 +107,7 @@ pub(crate) fn name_ops(trace: &mut Trace) {
                 && slice.link != 0
                 && let Some(outer) = outer
                 && outer.kind == SliceKind::Operator
+                && !is_graph_launch(trace.names.get(slice.name))
             {
                 ops.push((slice.link as i64, outer.name));
             }

@@ -11,8 +11,11 @@ use crate::reading::lines;
 use crate::reading::read_progress::ReadProgress;
 use crate::reading::rows::{Cells, OpenDatabase, Query};
 use crate::reading::source::ImportSource;
+use crate::records::graph_launches::GraphNode;
 use crate::records::slice_buffer;
-use crate::records::slice_buffer::{NameLookup, RawSlice, SliceBuffer, SliceDetail, TrackLookup};
+use crate::records::slice_buffer::{
+    MixMap, NameLookup, RawSlice, SliceBuffer, SliceDetail, TrackLookup,
+};
 use crate::{Format, ImportError, Imported};
 use powerband_core::domain::trace::{MemoryEvent, SliceKind, Track};
 
@@ -44,6 +47,7 @@ fn read(
     export.host(into)?;
     export.ranges(into)?;
     export.memory(into)?;
+    export.graph_nodes(into)?;
     into.note_idle_device(&source.name(), ", or nsys was not asked for --trace=cuda");
     Ok(())
 }
@@ -414,6 +418,29 @@ impl<'a> Export<'a> {
         })
     }
 
+    /// When nodes of graphs were made: captured or added, then copied into what is launched.
+    fn graph_nodes(&self, into: &mut Imported) -> Result<(), ImportError> {
+        const COLUMNS: [&str; 4] = ["start", "globalTid", "graphNodeId", "originalGraphNodeId"];
+        let mut tracks: MixMap<i64, u32> = MixMap::default();
+        self.each("CUDA_GRAPH_NODE_EVENTS", &COLUMNS, |row| {
+            let (Some(at_ns), Some(thread), Some(node)) = (row.int(0), row.int(1), row.int(2))
+            else {
+                return false;
+            };
+            let track = tracks
+                .entry(thread)
+                .or_insert_with(|| into.trace.track(self.thread(thread)));
+            into.graph_nodes.push(GraphNode {
+                process: link(thread, 0) >> 32,
+                node: node as u64,
+                original: row.int(3).map(|original| original as u64),
+                track: *track,
+                at_ns,
+            });
+            true
+        })
+    }
+
     fn string(&self, id: i64) -> &str {
         self.strings.get(id).map_or("unnamed", |text| text)
     }
@@ -442,14 +469,17 @@ impl<'a> Export<'a> {
 /// A row that begins with start, end, device, stream, correlation and process.
 fn raw(row: &Cells<'_, '_>, kind: SliceKind, name: i64, detail: SliceDetail) -> RawSlice {
     let process = row.int(5).unwrap_or(0);
-    let link = row.int(4).filter(|id| *id != 0);
+    let id = row.int(4).filter(|id| *id != 0);
     RawSlice {
-        link: link.map_or(0, |id| {
-            ((process >> 24) as u64) << 32 | (id as u64 & 0xffff_ffff)
-        }),
+        link: id.map_or(0, |id| link(process, id)),
         detail,
         ..RawSlice::from_row(row, kind, name, [2, 3])
     }
+}
+
+/// What a call and what it launched have in common: the process in the upper half, its number for it in the lower one.
+fn link(global: i64, id: i64) -> u64 {
+    ((global >> 24) as u64) << 32 | (id as u64 & 0xffff_ffff)
 }
 
 fn stream(key: [i64; 3]) -> Track {
