@@ -20,7 +20,7 @@ use powerband_import::benchmarks::timings;
 use powerband_import::benchmarks::timings::Columns;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::ImportSource as File;
-use powerband_import::session;
+use powerband_import::session::{self, ImportedSession};
 use powerband_import::{self as import, Format, ImportError, Imported};
 use powerband_store::{session_file, trace_file};
 
@@ -44,9 +44,9 @@ enum TargetReader {
     Timings,
 }
 
-/// Every target.
-pub(super) fn all() -> Vec<Target> {
-    let files = seeds::all();
+/// Every target, with its files below the folder of the tests.
+pub(super) fn all(tests: &Path) -> Vec<Target> {
+    let files = seeds::all(tests);
     let of = |id: &str| {
         let seeds = files.iter().filter(|(known, _)| *known == id);
         seeds.map(|(_, bytes)| bytes.clone()).collect()
@@ -96,7 +96,7 @@ impl Target {
         }
     }
 
-    fn imported(&self, path: &Path) -> Result<Imported, ImportError> {
+    pub(super) fn imported(&self, path: &Path) -> Result<Imported, ImportError> {
         let (source, watch) = (File::open(path, LIMITS)?, ReadProgress::default());
         let mut into = Imported::default();
         match &self.reader {
@@ -113,6 +113,7 @@ impl Target {
             }
         }
         import::records::clamp_implausible::clamp(&mut into);
+        import::records::graph_launches::name_ops(&mut into);
         Ok(into)
     }
 }
@@ -134,10 +135,15 @@ fn rough_counts(imported: &Imported) -> String {
     )
 }
 
+/// The session that a file becomes.
+pub(super) fn session_of(imported: Imported) -> ImportedSession {
+    session::session(vec![("damaged".to_owned(), imported)], "0.1.0")
+}
+
 /// Does with a file's content what the program does: a session that can be kept, sums, a comparison, a
 /// timeline.
 fn use_all(imported: Imported, path: &Path) {
-    let taken = session::session(vec![("damaged".to_owned(), imported)], "0.1.0");
+    let taken = session_of(imported);
     let rules = Rules::default();
     for profile in &taken.session.profiles {
         for level in BreakdownLevel::ALL {

@@ -26,12 +26,11 @@ const SCRIPT: &[u8] = b"-- a database\n";
 /// Rows of each table that a script has.
 const ROWS: usize = 30;
 
-/// Files with the identifier of their format; empty for those that nobody knows.
-pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+/// Files with the identifier of their format, below the folder of the tests; empty for those that nobody knows.
+pub(super) fn all(tests: &Path) -> Vec<(&'static str, Vec<u8>)> {
     let mut paths = Vec::new();
-    files_below(&root.join("fixtures/import"), &mut paths);
-    files_below(&root.join("it/fuzzing/seeds"), &mut paths);
+    files_below(&tests.join("fixtures/import"), &mut paths);
+    files_below(&tests.join("it/fuzzing/seeds"), &mut paths);
     paths.sort();
     let mut found: Vec<(&str, Vec<u8>)> = Vec::new();
     for path in &paths {
@@ -44,7 +43,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<u8>)> {
     found
 }
 
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
