@@ -14,6 +14,10 @@ const WRAPPERS: [&str; 4] = [
     "DistributedDataParallel.",
 ];
 
+/// What the operator of a kernel begins with where only the range or the operator is known that its launch lies in: what
+/// stands behind it says nothing of what the kernel computes.
+pub const LAUNCHED_IN: &str = "in ";
+
 /// An operator that lies in no other of its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceOperator {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::kernel_name::KernelName;
 use powerband_core::domain::profile::Total;
 use powerband_core::domain::trace::SliceKind;
+use powerband_core::domain::trace_operators::LAUNCHED_IN;
 
 /// The rules that are built in.
 const BUILT_IN: &str = include_str!("../../../../assets/categories.txt");
@@ -203,8 +204,9 @@ impl Rules {
             subjects.any(|subject| rule.pattern.is_in(subject))
         });
         let found = own.map(|rule| rule.category);
+        let is_operator = !op.text.starts_with(LAUNCHED_IN);
         found
-            .or_else(|| first(&self.operators, &op))
+            .or_else(|| first(&self.operators, &op).filter(|_| is_operator))
             .or_else(|| inner.as_ref().and_then(|inner| first(&self.kernels, inner)))
             .or_else(|| first(&self.kernels, &base))
             .or_else(|| first(&self.operators, &base))
@@ -569,6 +571,9 @@ mod tests {
         };
         assert_eq!(of_both(&rules), Category::Convolution);
         assert_eq!(kernel_category("volta_sgemm_128x64_nn"), Category::Gemm);
+        // What a launch lies in is no operator.
+        let in_range = rules.category_of_names("in attention", "volta_sgemm_128x64_nn");
+        assert_eq!(in_range, Category::Gemm);
         let own = |category: &str, pattern: &str| {
             Rules::with_user_rules(&[(category.to_owned(), pattern.to_owned())])
         };

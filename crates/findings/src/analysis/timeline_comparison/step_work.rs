@@ -13,7 +13,7 @@ use crate::analysis::kernel_comparison::plain_operator;
 use crate::analysis::kernel_name::KernelName;
 use powerband_core::domain::names::Names;
 use powerband_core::domain::trace::{SliceKind, Trace};
-use powerband_core::domain::trace_operators::TraceOperators;
+use powerband_core::domain::trace_operators::{LAUNCHED_IN, TraceOperators};
 use powerband_core::domain::trace_steps::{TraceStep, median_step, trace_steps};
 
 /// What names of operators begin with that autograd runs on the way back.
@@ -293,6 +293,9 @@ impl<'a> WorkKeys<'a> {
         let (trace, terms) = (self.trace, &mut self.terms);
         *self.operators.entry(name).or_insert_with(|| {
             let name = trace.names.get(name);
+            if name.starts_with(LAUNCHED_IN) {
+                return 0;
+            }
             terms.number(&plain_operator(name.strip_prefix(BACKWARD).unwrap_or(name)))
         })
     }

@@ -312,3 +312,39 @@ fn operators_beyond_those_that_are_aligned_are_not_called_one_sided() {
     assert_eq!(titles, ["not aligned", "not aligned"]);
     assert_eq!(merged.comparison.difference_ns(), 0);
 }
+
+#[test]
+fn kernels_of_a_graph_are_matched_by_their_own_names() {
+    let graph = |kernels: &[(&str, u64)]| {
+        let mut made = MadeTrace::new();
+        let (link, op) = (1, made.name("in attention"));
+        let call = made.name("cudaGraphLaunch");
+        let call = Slice::new(SliceKind::Call, call, 0, made.now_ns, 2);
+        made.trace.push(Slice { link, ..call });
+        for (name, time_ns) in kernels {
+            made.now_ns += 5;
+            let name = made.name(name);
+            let kernel = Slice::new(SliceKind::Kernel, name, 1, made.now_ns, *time_ns);
+            made.trace.push(Slice { link, op, ..kernel });
+            made.now_ns += *time_ns as i64;
+        }
+        made.trace
+    };
+    let layer = [("sgemm_128x64", 80), ("norm", 30), ("relu", 20)];
+    let before = [layer, layer, layer].concat();
+    let mut after = before.clone();
+    after.remove(4);
+    let comparison = TimelineComparison::new(&graph(&before), &graph(&after), &Rules::default());
+    let expected = [
+        "sgemm_128x64 0 kernel",
+        "norm 0 kernel",
+        "relu 0 kernel",
+        "sgemm_128x64 0 kernel",
+        "norm -30 removed",
+        "relu 0 kernel",
+        "sgemm_128x64 0 kernel",
+        "norm 0 kernel",
+        "relu 0 kernel",
+    ];
+    assert_eq!(lines(&comparison), expected);
+}

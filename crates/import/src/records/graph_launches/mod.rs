@@ -18,6 +18,7 @@ use powerband_core::base::humanize;
 use powerband_core::domain::names::Names;
 use powerband_core::domain::slice_args::{fill, pairs};
 use powerband_core::domain::trace::{Slice, SliceKind, Trace};
+use powerband_core::domain::trace_operators::LAUNCHED_IN;
 use powerband_core::domain::trace_steps::is_step_mark;
 
 /// What profilers call the node of a kernel in its arguments: Kineto, and Nsight Systems.
@@ -257,7 +258,7 @@ fn launched_slices(trace: &mut Trace, calls: &ById<Slice>) -> Vec<LaunchedSlice>
 /// Sets the operator of what calls launched to the range around the call, where a file has no operators but ranges.
 fn name_by_range(trace: &mut Trace) {
     let calls = calls_that(trace, |name| !is_graph_launch(name));
-    let around = innermost_names(trace, &calls);
+    let around = around_calls(trace, &calls, operator_of_range);
     for index in 0..trace.len() {
         let slice = trace.slice(index);
         if slice.kind.is_work()
@@ -269,43 +270,65 @@ fn name_by_range(trace: &mut Trace) {
     }
 }
 
-/// What lies around launches of graphs, by their link; else what the call is called.
+/// The operator of what was launched in a range: the range, where it is called like an operator, as PyTorch's are.
+fn operator_of_range(range: &str) -> String {
+    if range.contains("::") {
+        range.to_owned()
+    } else {
+        launched_in(range)
+    }
+}
+
+/// The operator of what was launched within something that is none.
+fn launched_in(around: &str) -> String {
+    format!("{LAUNCHED_IN}{around}")
+}
+
+/// What launches of graphs lie in, by their link; the call itself where they lie in nothing.
 fn names_around(trace: &mut Trace, calls: &ById<Slice>) -> FxHashMap<u64, u32> {
-    let mut around: FxHashMap<u64, u32> = calls
-        .iter()
-        .map(|(link, call)| (*link as u64, call.name))
-        .collect();
-    around.extend(innermost_names(trace, calls));
+    let mut around: FxHashMap<u64, u32> = FxHashMap::default();
+    for (link, call) in calls.iter() {
+        let name = launched_in(trace.names.get(call.name));
+        around.insert(*link as u64, trace.names.number(&name));
+    }
+    around.extend(around_calls(trace, calls, launched_in));
     around
 }
 
-/// The innermost operator or range around calls, by their link.
-fn innermost_names(trace: &mut Trace, calls: &ById<Slice>) -> FxHashMap<u64, u32> {
+/// The innermost operator or range around calls, by their link, called as `name` says.
+fn around_calls(
+    trace: &mut Trace,
+    calls: &ById<Slice>,
+    name: fn(&str) -> String,
+) -> FxHashMap<u64, u32> {
     let calls: Vec<&Slice> = calls.iter().map(|(_, call)| call).collect();
     let moments = calls.iter().enumerate();
     let moments = moments.map(|(place, call)| (call.track, call.start_ns, place as u32));
-    let around = operators_around(trace, moments.collect());
-    let around = around.into_iter();
+    let around = around_moments(trace, moments.collect(), name).into_iter();
     around
         .map(|(place, op)| (calls[place as usize].link, op))
         .collect()
 }
 
 /// The innermost operator or range around moments of threads, by their numbers; marks of steps are neither.
-fn operators_around(trace: &mut Trace, moments: Vec<(u32, i64, u32)>) -> Vec<(u32, u32)> {
+fn around_moments(
+    trace: &mut Trace,
+    moments: Vec<(u32, i64, u32)>,
+    name: fn(&str) -> String,
+) -> Vec<(u32, u32)> {
     let is_wanted = |slice: &Slice| {
         matches!(slice.kind, SliceKind::Operator | SliceKind::Range)
             && !is_step_mark(trace.names.get(slice.name))
     };
     let mut found = innermost_around(trace, moments, is_wanted);
-    let mut titles: FxHashMap<u32, u32> = FxHashMap::default();
-    for (_, name) in &mut found {
-        *name = *titles.entry(*name).or_insert_with(|| {
-            let title = trace.names.get(*name);
+    let mut named: FxHashMap<u32, u32> = FxHashMap::default();
+    for (_, around) in &mut found {
+        *around = *named.entry(*around).or_insert_with(|| {
+            let title = trace.names.get(*around);
             let ends = NVTX_DETAILS.iter().filter_map(|begin| title.find(begin));
             let end = ends.min().unwrap_or(title.len());
-            let title = title.get(..end).unwrap_or_default().to_owned();
-            trace.names.number(&title)
+            let name = name(title.get(..end).unwrap_or_default());
+            trace.names.number(&name)
         });
     }
     found
@@ -350,7 +373,7 @@ fn makers_of_nodes(trace: &mut Trace, nodes: &[GraphNode]) -> FxHashMap<(u64, u6
     let moments = nodes.iter().enumerate();
     let moments = moments.map(|(place, node)| (node.track, node.at_ns, place as u32));
     let mut made: FxHashMap<(u64, u64), u32> = FxHashMap::default();
-    for (place, op) in operators_around(trace, moments.collect()) {
+    for (place, op) in around_moments(trace, moments.collect(), operator_of_range) {
         let node = &nodes[place as usize];
         // A copy is made while the graph is instantiated, and belongs to nothing there.
         if node.original.is_none() {

@@ -125,7 +125,10 @@ fn captures_that_differ_name_nothing() {
         trace.kernel(kernel, &node(number));
     }
     let (ops, notes) = trace.ops();
-    assert!(ops.values().all(|ops| *ops == ["graph_runner"]), "{ops:?}");
+    assert!(
+        ops.values().all(|ops| *ops == ["in graph_runner"]),
+        "{ops:?}"
+    );
     assert!(notes[0].ends_with("4 have what lies around the launch of the graph"));
 }
 
@@ -154,7 +157,7 @@ fn kernels_have_the_operator_of_the_same_kernels_outside() {
     let pair = ["aten::gelu", "aten::add"];
     assert_eq!(ops["elementwise"], [pair, pair, pair].concat());
     assert_eq!(ops["norm"], ["aten::layer_norm"; 3]);
-    assert_eq!(ops["copy"], ["hipGraphLaunch"]);
+    assert_eq!(ops["copy"], ["in hipGraphLaunch"]);
     let note = "Operators of kernels, copies and sets that graphs launched: 5 have that of the same kernels in the same order outside of graphs, 1 have what lies around the launch of the graph";
     assert_eq!(notes, [note]);
 }
@@ -173,7 +176,7 @@ fn neighbours_that_fit_several_operators_name_none() {
         trace.kernel(kernel, "");
     }
     let (ops, _) = trace.ops();
-    assert_eq!(ops["elementwise"][6..], ["cudaGraphLaunch"; 3]);
+    assert_eq!(ops["elementwise"][6..], ["in cudaGraphLaunch"; 3]);
     assert_eq!(ops["reduce"], ["aten::sum"; 3]);
 }
 
@@ -188,7 +191,7 @@ fn what_lies_around_a_launch_is_no_step() {
     trace.call("cudaGraphLaunch");
     trace.kernel("gemm", &node(0));
     let (ops, _) = trace.ops();
-    assert_eq!(ops["gemm"], ["cudaGraphLaunch", "decode"]);
+    assert_eq!(ops["gemm"], ["in cudaGraphLaunch", "in decode"]);
 }
 
 #[test]
@@ -232,7 +235,7 @@ fn nodes_of_nsys_are_followed_back_to_the_range_that_made_them() {
     let (ops, notes) = ops(&read_path(&path).unwrap());
     assert_eq!(ops["gemm"], ["aten::mm"; 2]);
     // Nodes that are copies of each other have no maker; what no graph launched has the range around its call.
-    assert_eq!(ops["add"], ["aten::add", "replay", "replay"]);
+    assert_eq!(ops["add"], ["aten::add", "in replay", "in replay"]);
     let note = "Operators of kernels, copies and sets that graphs launched: 3 have the operator that made their node, 1 have what lies around the launch of the graph";
     assert_eq!(notes, [note]);
 }
@@ -263,7 +266,7 @@ fn files_of_one_process_are_named_together() {
     let (ops, notes) = ops(&read);
     assert_eq!(
         (&ops["gemm"], &ops["norm"]),
-        (&vec!["decode".to_owned()], &vec!["decode".to_owned()])
+        (&vec!["in decode".to_owned()], &vec!["in decode".to_owned()])
     );
     assert!(notes[0].ends_with("2 have what lies around the launch of the graph"));
 }
@@ -279,7 +282,7 @@ fn a_real_trace_of_hip_graphs_has_no_kernel_without_an_operator() {
             *counts.entry(op).or_default() += 1;
         }
     }
-    assert_eq!(counts, BTreeMap::from([("execute_model", 8360)]));
+    assert_eq!(counts, BTreeMap::from([("in execute_model", 8360)]));
     let note = "8,360 have what lies around the launch of the graph";
     assert!(read.notes[0].ends_with(note), "{:?}", read.notes);
 }
