@@ -26,6 +26,7 @@ mod journey;
 mod kernels;
 mod machines;
 mod manual;
+mod mcp;
 mod model;
 mod output;
 mod progress;
@@ -304,6 +305,7 @@ fn dispatch(args: Args) -> anyhow::Result<CliOutcome> {
         Some(Command::Devices(args)) => devices::run(&context, &args),
         Some(Command::Machines(args)) => machines::run(&context, &args),
         Some(Command::Jobs(args)) => jobs::run(&context, &args),
+        Some(Command::Mcp(args)) => mcp::run(&context, &args),
         Some(Command::Roofs(args)) => roofs::run(&context, &args),
         Some(Command::Recover(args)) => recover::run(&context, &args),
     };

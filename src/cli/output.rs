@@ -54,6 +54,11 @@ pub(super) fn document(value: &serde_json::Value) -> anyhow::Result<()> {
     print(&harmless_json(&serde_json::to_string_pretty(value)?))
 }
 
+/// The same in one line.
+pub(super) fn document_line(value: &serde_json::Value) -> anyhow::Result<()> {
+    print(&harmless_json(&value.to_string()))
+}
+
 /// Prints a remark. It is optional: where standard error is closed, it is dropped.
 pub(super) fn note(text: &str) {
     drop(writeln!(io::stderr(), "{}", harmless(text)));

@@ -29,6 +29,7 @@ mod journeys;
 mod json_keys;
 mod kernels;
 mod layers;
+mod mcp;
 mod models;
 mod networks;
 mod networks_compared;

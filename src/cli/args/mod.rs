@@ -8,6 +8,7 @@ mod gate;
 mod inputs;
 mod jobs;
 mod machines;
+mod mcp;
 mod model;
 mod out;
 mod point;
@@ -28,6 +29,7 @@ pub(crate) use gate::GateArgs;
 pub(crate) use inputs::InputArgs;
 pub(super) use jobs::{JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
+pub(super) use mcp::McpArgs;
 pub(super) use model::ModelArgs;
 pub(super) use out::{ExportArgs, ReportArgs};
 pub(crate) use point::PointArgs;
@@ -108,6 +110,8 @@ pub(super) enum Command {
     Machines(MachinesArgs),
     /// List the detached runs in jobs of Slurm, collect what they measured, or cancel them.
     Jobs(JobsArgs),
+    /// Answer programs that speak the Model Context Protocol: sessions, verdicts, kernels, causes.
+    Mcp(McpArgs),
     /// Measure what this machine and its engines reach at most: arithmetic, bandwidth, cost of a node.
     Roofs(RoofsArgs),
     /// Save what an interrupted run had measured.
