@@ -215,6 +215,14 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     for setup in &setups {
         engines::check(setup)?;
     }
+    if args.labels.len() > setups.len() {
+        bail!(
+            "there are {} labels for {} setups; leave --label {} out",
+            args.labels.len(),
+            setups.len(),
+            args.labels[setups.len()]
+        );
+    }
     let points = points(args)?;
     Ok(args.applied_to(RunRequest {
         setups: if args.ladder.is_some() {

@@ -64,7 +64,12 @@ pub(super) fn run(context: &Context, args: &CompareArgs) -> anyhow::Result<ExitC
     } else {
         let sections = comparisons.iter();
         let sections = sections.flat_map(|one| in_short::comparison(one, args.detail.verbose));
-        output::sections(&sections.collect::<Vec<_>>())?;
+        let sections: Vec<_> = sections.collect();
+        if args.html {
+            output::answer(&export::html::fragment(&sections, None))?;
+        } else {
+            output::sections(&sections)?;
+        }
         print_rerun_command(args, &before, after.as_ref(), &comparisons);
     }
     Ok(status(args, &comparisons))

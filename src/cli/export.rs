@@ -24,6 +24,7 @@ use powerband_findings::chart::figure::{
 use powerband_findings::export::figure_file::{self, FileKind, SCALES};
 use powerband_findings::export::style::{Preset, Style, Theme};
 use powerband_findings::export::{json, session_table};
+use powerband_onnx::samples::npy;
 use powerband_store as store;
 use powerband_store::session_file;
 
@@ -73,6 +74,9 @@ fn check_target(session: &Path, to: &Path) -> anyhow::Result<()> {
 
 /// The session itself.
 fn session_bytes(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>> {
+    if args.samples && args.to.extension().is_some_and(|ending| ending == "npy") {
+        return Ok(npy::write(&session_table::sample_array(session)));
+    }
     let kind = FileKind::from_path(&args.to).map_err(anyhow::Error::msg)?;
     match kind {
         FileKind::Csv if session.cases.is_empty() => bail!(
@@ -80,7 +84,9 @@ fn session_bytes(args: &ExportArgs, session: &Session) -> anyhow::Result<Vec<u8>
         ),
         FileKind::Csv if args.samples => Ok(session_table::samples(session).to_csv().into_bytes()),
         FileKind::Csv => Ok(session_table::cases(session).to_csv().into_bytes()),
-        FileKind::Json if args.samples => bail!("--samples writes a table; end the name with .csv"),
+        FileKind::Json if args.samples => {
+            bail!("--samples writes a table; end the name with .csv or .npy")
+        }
         FileKind::Json => Ok(serde_json::to_vec_pretty(&json::session(session))?),
         FileKind::Svg | FileKind::Png | FileKind::Pdf => {
             let names: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();

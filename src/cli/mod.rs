@@ -60,7 +60,7 @@ use powerband_runner::roofs::neighbour;
 use powerband_store::installation::Installation;
 use powerband_store::settings::{self, Settings};
 use powerband_store::{recoverable, session_file};
-use powerband_worker::child;
+use powerband_worker::{child, relay};
 
 /// Exit status of a comparison or a check with a finding.
 const REGRESSION: u8 = 1;
@@ -248,6 +248,7 @@ fn worker(args: &WorkerArgs) -> anyhow::Result<()> {
             roofs_child::run(without, only.as_deref())?;
         }
         Some(WorkerTask::Exec { command }) => child::become_program(command)?,
+        Some(WorkerTask::Relay) => relay::run()?,
         Some(WorkerTask::Agent) => agent::serve(&std::env::current_exe()?)?,
         Some(WorkerTask::Neighbour { cores }) => neighbour::run(cores)?,
     }
@@ -392,7 +393,11 @@ mod tests {
     ];
 
     /// Options that the window has elsewhere, or where a command alone has a use for them.
-    const ELSEWHERE: [(&str, &str); 19] = [
+    const ELSEWHERE: [(&str, &str); 20] = [
+        (
+            "label",
+            "a setup of a plan is called something where it stands",
+        ),
         (
             "more",
             "more rounds are asked for beside a verdict that is not settled",

@@ -42,6 +42,7 @@ mod processor_roofs;
 mod profilers;
 mod proof;
 mod providers;
+mod python;
 mod pytorch;
 mod ranks;
 mod readme;

@@ -13,6 +13,7 @@ pub mod probe;
 pub mod process;
 pub mod profilers;
 pub mod protocol;
+pub mod relay;
 pub mod remote;
 pub mod share;
 pub mod slurm;

@@ -365,6 +365,7 @@ pub fn worker_of(setup: &Setup, runtime: Option<&Path>, program: &Path) -> Proce
     let engine = engines::find(&setup.engine);
     let described = engine.and_then(|engine| engine.worker(setup, runtime));
     let spec = match described {
+        _ if setup.is_python_loop() => own_worker(program).args(["relay"]),
         Some(spec) if spec.ends_with_parent => own_worker(program)
             .args(["exec", "--"])
             .args([spec.program])

@@ -65,6 +65,8 @@ pub struct WorkerGroup<M = Worker> {
     threads: usize,
     /// How the clock of their machine compares with ours, where they run on another one.
     clock: Option<ClockOffset>,
+    /// Whether its runs are those of a Python program, which its process only speaks with.
+    is_python_loop: bool,
 }
 
 impl WorkerGroup {
@@ -78,7 +80,10 @@ impl WorkerGroup {
         let copies = engine_options::copies(setup).map_err(EngineError::Unsupported)?;
         let start = |_| Worker::start_process(process, limit, cancel);
         let workers = (0..copies).map(start).collect::<Result<_, _>>()?;
-        Ok(Self::from_workers(workers, Sharing::Copies))
+        Ok(Self {
+            is_python_loop: setup.is_python_loop(),
+            ..Self::from_workers(workers, Sharing::Copies)
+        })
     }
 
     /// The same on another machine, with its clock and its hardware threads.
@@ -100,11 +105,11 @@ impl WorkerGroup {
         self.workers.iter().map(Worker::pid)
     }
 
-    /// The processes, by their numbers on the machine that they run on.
+    /// The processes that compute, by their numbers on the machine that they run on.
     pub fn pids_there(&self) -> impl Iterator<Item = u32> + '_ {
-        let is_elsewhere = self.is_elsewhere();
+        let only_lead_there = self.is_elsewhere() || self.is_python_loop;
         self.workers.iter().filter_map(move |worker| {
-            if is_elsewhere {
+            if only_lead_there {
                 worker.own_pid
             } else {
                 Some(worker.pid())
@@ -156,6 +161,7 @@ impl<M: WorkerHandle> WorkerGroup<M> {
             alone: BTreeSet::new(),
             threads: thread::available_parallelism().map_or(1, usize::from),
             clock: None,
+            is_python_loop: false,
         }
     }
 

@@ -6,7 +6,7 @@ use super::InputArgs;
 use super::jobs::DetachArgs;
 use super::turns::TurnArgs;
 use powerband_core::domain::input_sizes::NamedDim;
-use powerband_core::domain::plan::{PresetName, Profiler};
+use powerband_core::domain::plan::{PresetName, Profiler, SetupStyle};
 use powerband_core::domain::request::RunRequest;
 
 /// Arguments of `bench`.
@@ -51,6 +51,9 @@ pub(crate) struct BenchArgs {
     /// One way to run it; give it several times to measure several [default: every engine there is].
     #[arg(long = "setup", value_name = "SETUP")]
     pub setups: Vec<String>,
+    /// What the setups are called in tables and charts, in the order of --setup.
+    #[arg(long = "label", value_name = "TEXT", requires = "setups")]
+    pub labels: Vec<String>,
     /// Batch sizes: 1,2,4,8, or 1..64 for the powers of two between [default: 1,2,4,8,16].
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub batch: Option<String>,
@@ -149,6 +152,16 @@ impl BenchArgs {
             profiling: self.profile.or(request.profiling),
             profile_starts: self.profile_starts.or(request.profile_starts),
             name: self.name.clone().or(request.name),
+            looks: if self.labels.is_empty() {
+                request.looks
+            } else {
+                let labels = self.labels.iter().cloned();
+                let look = |label| SetupStyle {
+                    label: Some(label),
+                    colour: None,
+                };
+                labels.map(look).collect()
+            },
             ..request
         }
     }

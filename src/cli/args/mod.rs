@@ -158,6 +158,8 @@ pub(crate) enum WorkerTask {
         #[arg(last = true, required = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// Speak for a loop of a Python program, which listens on a socket.
+    Relay,
     /// Be an agent of a run on another machine until standard input closes.
     Agent,
     /// Keep cores or the memory busy until standard input closes.
@@ -224,6 +226,9 @@ pub(crate) struct CompareArgs {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
+    /// Print tables as a part of an HTML page, such as a notebook.
+    #[arg(long, conflicts_with = "json")]
+    pub html: bool,
 }
 
 /// Arguments of `journey`.
@@ -353,6 +358,9 @@ pub(crate) struct ShowArgs {
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,
+    /// Print tables and a chart as a part of an HTML page, such as a notebook.
+    #[arg(long, conflicts_with = "json")]
+    pub html: bool,
 }
 
 /// Arguments of `check`.

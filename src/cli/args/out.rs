@@ -68,7 +68,8 @@ pub(crate) struct ExportArgs {
     /// The latency that is the limit, as in 20ms: a line on charts of latency and on heat maps.
     #[arg(long, value_name = "TIME", value_parser = limit)]
     pub limit: Option<f64>,
-    /// A line in the table for each sample, and not for each case.
+    /// A line in the table for each sample, and not for each case; as .npy, an array of case (counted from 0), round,
+    /// sample and nanoseconds.
     #[arg(long, conflicts_with_all = ["chart", "profile"])]
     pub samples: bool,
     /// Write the timeline of a profile as a Chrome trace (.json or .json.gz), which Perfetto opens.

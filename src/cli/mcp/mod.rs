@@ -114,7 +114,9 @@ impl Server<'_> {
     fn answer(&self, message: &Value, calls: &SyncSender<Asked>) -> Result<Option<Value>, Refusal> {
         let Some(method) = message["method"].as_str() else {
             // We ask nothing, so that answers are to nothing.
-            let is_answer = message.get("result").or(message.get("error")).is_some();
+            let is_answer = ["result", "error"]
+                .iter()
+                .any(|key| message.get(key).is_some());
             let reason = || "the message names no method".to_owned();
             return if is_answer {
                 Ok(None)

@@ -33,6 +33,9 @@ pub const PROGRAM_KEY: &str = "remote_program";
 /// What keys begin with that are a scheduler's own options.
 pub const SLURM_KEYS: &str = "slurm.";
 
+/// The option by which a setup names a loop of a Python program, which is measured there.
+pub const LOOP_KEY: &str = "loop";
+
 /// The key with which a setup says what its runs are.
 pub const TASK_KEY: &str = "task";
 /// The task of a language model: whole requests, token by token.
@@ -89,6 +92,11 @@ impl Setup {
     /// Whether its runs are requests to a language model.
     pub fn is_generate_task(&self) -> bool {
         self.options.get(TASK_KEY).map(String::as_str) == Some(GENERATE)
+    }
+
+    /// Whether its runs are those of a loop in a Python program.
+    pub fn is_python_loop(&self) -> bool {
+        self.options.contains_key(LOOP_KEY)
     }
 
     /// Whether it asks for another machine.

@@ -227,7 +227,7 @@ impl<'a> ForecastRun<'a> {
             is_alone: plan.keeping == WorkerLifetime::OneAtATime && n_setups > 1,
         };
         for (setup, spec) in plan.setups.iter().enumerate() {
-            let starts = if starts::may_restart(spec) {
+            let starts = if starts::why_one_start(spec).is_none() {
                 starts::starts(&plan.measure, ahead.rounds, play.cost(setup), n_setups)
             } else {
                 1

@@ -58,9 +58,16 @@ pub fn preparing_ns(plan: &Plan, case: &Case) -> u64 {
     opening + warm_up.min(most)
 }
 
-/// Whether a setup is started again at all: training goes on from round to round.
-pub fn may_restart(setup: &Setup) -> bool {
-    setup.options.get("task").is_none_or(|task| task != "train")
+/// Why a setup is never started again; nothing where it may be.
+pub fn why_one_start(setup: &Setup) -> Option<&'static str> {
+    if setup.is_python_loop() {
+        return Some("the loop stays in its Python program");
+    }
+    let trains = setup
+        .options
+        .get("task")
+        .is_some_and(|task| task == "train");
+    trains.then_some("training goes on from round to round")
 }
 
 /// Over how many starts so many rounds of a setup are spread, by the cost of one.
@@ -171,8 +178,10 @@ mod tests {
     #[test]
     fn training_goes_on_from_round_to_round() {
         let setup = |text: &str| text.parse::<Setup>().unwrap();
-        assert!(!may_restart(&setup("torch,task=train")));
-        assert!(may_restart(&setup("torch,task=generate")) && may_restart(&setup("ort")));
+        let why = |text: &str| why_one_start(&setup(text)).unwrap_or_default();
+        assert!(why("torch,task=train").contains("training goes on"));
+        assert!(why("command,loop=mine").contains("Python program"));
+        assert_eq!((why("torch,task=generate"), why("ort")), ("", ""));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use super::plain_text::{reason_marks, shown};
 use super::style::{Preset, Style, Theme};
 use super::svg;
+use crate::chart::figure::Drawing;
 use crate::report::document::{
     Align, Block, ChecklistItem, Document, NoteLevel, ReportCell, ReportFigure, ReportTable,
     ReportText, TextSpan, Tone,
@@ -13,6 +14,11 @@ use powerband_core::base::humanize;
 
 /// The style sheet of the page.
 const STYLE: &str = include_str!("../../../../assets/report.css");
+
+/// What the tables of a fragment need; everything else is the page's.
+const FRAGMENT_STYLE: &str = ".powerband td,.powerband th{text-align:left;padding:2px 8px}\
+.powerband .number{text-align:right;white-space:nowrap}.powerband .good,.powerband .bad{font-weight:bold}\
+.powerband img{max-width:100%;background:#fff}";
 
 /// The whole file.
 pub fn write(document: &Document) -> String {
@@ -56,6 +62,33 @@ pub fn write(document: &Document) -> String {
         ),
     );
     page
+}
+
+/// Sections with a figure below them, as a part of another page: a notebook's.
+pub fn fragment(sections: &[Vec<Block>], figure: Option<&Drawing>) -> String {
+    let mut part = format!("<div class=\"powerband\"><style>{FRAGMENT_STYLE}</style>\n");
+    for block in sections.iter().flatten() {
+        write_block(&mut part, block, BlockCounts::default());
+    }
+    if let Some(drawing) = figure {
+        // As a picture it shares no names of elements with other figures of the page.
+        let picture = svg::write(drawing, &Style::new(Preset::Screen, Theme::Light));
+        let picture = picture
+            .replace('%', "%25")
+            .replace('#', "%23")
+            .replace('<', "%3C")
+            .replace('>', "%3E");
+        put(
+            &mut part,
+            format_args!(
+                "<img alt=\"{}\" src=\"data:image/svg+xml,{}\">\n",
+                escaped(drawing.title()),
+                escaped(&picture)
+            ),
+        );
+    }
+    part.push_str("</div>\n");
+    part
 }
 
 /// Text that says what it says whatever stands in it. Characters that change the direction or the look
@@ -320,6 +353,7 @@ fn write_figure(page: &mut String, figure: &ReportFigure, number: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chart::figure::Bars;
     use crate::export::plain_text::testing::odd_texts;
 
     /// What a browser makes of escaped text.
@@ -375,10 +409,20 @@ mod tests {
             ]);
             write(&document)
         };
+        let part = |text: &str| {
+            let blocks = vec![vec![Block::Paragraph(text.into())]];
+            let bars = Drawing::Bars(Box::new(Bars {
+                title: text.to_owned(),
+                bars: Vec::new(),
+            }));
+            fragment(&blocks, Some(&bars))
+        };
         let tags = |page: &str| page.matches('<').count();
+        let plain_part = tags(&part("word"));
         let plain = tags(&page("word"));
         for text in odd_texts(300).into_iter().filter(|text| !text.is_empty()) {
             assert_eq!(tags(&page(&text)), plain, "{text:?}");
+            assert_eq!(tags(&part(&text)), plain_part, "{text:?}");
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::analysis::scaling::{self, Scaling};
 use crate::export::{profile, with};
 use powerband_core::domain::case::{Case, Epoch};
 use powerband_core::domain::examination::Examination;
+use powerband_core::domain::profile::Profile;
 use powerband_core::domain::quantity::Quantity;
 use powerband_core::domain::session::{Completion, Session};
 use powerband_core::domain::telemetry::{DeviceLoss, DeviceTelemetry, Telemetry, WatchedDevice};
@@ -50,6 +51,7 @@ pub fn session(session: &Session) -> Value {
             .collect::<Vec<_>>(),
         "scaling": scalings(session, &rows),
         "experiments": ExplainedCase::of_experiments(session, &session.roofs).map(|asked| super::experiments::document(&asked)),
+        "profiles": session.profiles.iter().map(profile_of).collect::<Vec<_>>(),
         "roofs": session.roofs,
         "limits": super::limits::of_session(session, &rows),
         "sittings": session.sittings,
@@ -64,6 +66,11 @@ pub fn session(session: &Session) -> Value {
         fields.insert("machines".to_owned(), json!(session.machines));
     }
     document
+}
+
+/// Which profile there is; what is in it, `kernels --json` prints.
+fn profile_of(profile: &Profile) -> Value {
+    json!({ "name": profile.name, "case": profile.case, "trace_file": profile.trace_file })
 }
 
 /// The gain of replicas over one worker.

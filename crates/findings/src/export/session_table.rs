@@ -1,10 +1,12 @@
-//! A session as a table: a row for each case, or for each sample.
+//! A session as a table: a row for each case, or for each sample; or an array of its samples.
 
 use super::csv::{CsvCell, CsvTable};
 use crate::analysis::case_rows;
 use crate::tables::{self, view::TableView};
+use powerband_core::domain::element::ElementType;
 use powerband_core::domain::point;
 use powerband_core::domain::session::Session;
+use powerband_core::domain::tensor::{Tensor, TensorData, TensorSpec};
 
 /// A row for each case; times to tokens where runs are requests to a language model.
 pub fn cases(session: &Session) -> TableView {
@@ -48,4 +50,21 @@ pub fn samples(session: &Session) -> CsvTable {
         }
     }
     table
+}
+
+/// The same as an array: the case by its place in the session, the round, the number of the sample in it, and nanoseconds.
+pub fn sample_array(session: &Session) -> Tensor {
+    let mut numbers = Vec::new();
+    for (case, measured) in (0..).zip(&session.cases) {
+        for round in &measured.rounds {
+            for (sample, ns) in (0..).zip(&round.samples_ns) {
+                numbers.extend([case, i64::from(round.round), sample, *ns as i64]);
+            }
+        }
+    }
+    let rows = numbers.len() / 4;
+    Tensor {
+        spec: TensorSpec::new("samples", ElementType::I64, vec![rows, 4]),
+        data: TensorData::I64(numbers),
+    }
 }

@@ -5,7 +5,7 @@ use regex_lite::Regex;
 
 use super::EngineOptions;
 use super::key::{Key, Takes, always};
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{LOOP_KEY, Setup};
 
 /// What a command has to speak to be a worker itself.
 pub const PROTOCOL: &str = "protocol";
@@ -30,6 +30,11 @@ const KEYS: &[Key] = &[
             "(?<ms>[0-9.]+) ms",
         ),
         "take the figures that it finds in what the command prints: the time of a batch, or items a second",
+    ),
+    Key::new(
+        LOOP_KEY,
+        Takes::Text("the name of a loop", "mine"),
+        "in place of run=: a loop of a Python program, which starts the measurement itself with powerband.measure",
     ),
     Key::new(
         "speaks",
@@ -61,6 +66,14 @@ impl EngineOptions for CommandEngine {
     fn check(&self, setup: &Setup) -> Result<(), String> {
         let option = |key: &str| setup.options.get(key).map(String::as_str);
         let line = option("run").filter(|line| !line.trim().is_empty());
+        if setup.is_python_loop() {
+            let other = setup.options.keys().find(|key| *key != LOOP_KEY);
+            return other.map_or(Ok(()), |key| {
+                Err(format!(
+                    "{key}= has no effect on a loop of a Python program; leave it or {LOOP_KEY}= out"
+                ))
+            });
+        }
         if line.is_none() {
             return Err(
                 "run= is missing: say what to run, for example command,run=\"python bench.py --batch {batch}\""
@@ -203,6 +216,9 @@ mod tests {
         assert!(fault("command,run=x,pattern=ms").contains("names no figure"));
         assert!(fault("command,run=x,figures=trtexec,speaks=protocol").contains("exclude"));
         assert!(fault("command,run=x,speaks=french").contains("protocol"));
+        assert_eq!(fault("command,loop=\"my loop\""), "");
+        assert!(fault("command,loop=mine,run=x").contains("run= has no effect"));
+        assert!(fault("command,loop=mine,copies=2").contains("copies= has no effect"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ mod tests {
     use super::super::key::{Takes, is_elsewhere, may_name_a_file};
     use super::super::{ALL, keys_of};
     use super::*;
-    use powerband_core::domain::setup::MODEL_KEY;
+    use powerband_core::domain::setup::{LOOP_KEY, MODEL_KEY};
 
     #[test]
     fn every_key_that_takes_free_text_says_whether_it_runs() {
@@ -58,6 +58,7 @@ mod tests {
             "provider",
             "pattern",
             "data",
+            LOOP_KEY,
         ];
         for engine in ALL {
             for key in keys_of(*engine) {

@@ -200,7 +200,7 @@ impl ActiveRun<'_, '_> {
                 // What is looked at after each round needs a draw of its own in each.
                 let is_added = self.request.settling.is_some()
                     && round >= self.rounds.planned
-                    && spec.is_some_and(starts::may_restart);
+                    && spec.is_some_and(|spec| starts::why_one_start(spec).is_none());
                 if is_added || starts::begins(round - first, self.rounds.count(), starts) {
                     self.forget_worker(setup);
                 }
@@ -218,29 +218,22 @@ impl ActiveRun<'_, '_> {
         let Some(cost) = StartCost::measured(&self.session, setup) else {
             return 1;
         };
-        let goes_on = plan
-            .setups
-            .get(setup)
-            .is_some_and(|spec| !starts::may_restart(spec));
-        let starts = if goes_on {
-            1
-        } else {
-            starts::starts(&plan.measure, rounds, cost, self.setups_in_turns())
+        let why_one = plan.setups.get(setup).and_then(starts::why_one_start);
+        let starts = match why_one {
+            Some(_) => 1,
+            None => starts::starts(&plan.measure, rounds, cost, self.setups_in_turns()),
         };
         self.planned_starts.insert(setup, starts);
         if self.gap_ns().is_some() && starts < rounds {
             let label = self.session.setup_label(setup);
-            let text = if goes_on {
-                format!(
-                    "{label}: training goes on from round to round, so all of them come from one start."
-                )
-            } else {
-                format!(
+            let text = match why_one {
+                Some(why) => format!("{label}: {why}, so all of them come from one start."),
+                None => format!(
                     "{label}: starts take {} each, so there {} for {}.",
                     humanize::duration_ns(cost.start_ns as f64),
                     are_starts(starts),
                     humanize::pluralised(u64::from(rounds), "round")
-                )
+                ),
             };
             self.tell(RunEvent::Warned { text });
         }
