@@ -161,7 +161,8 @@ _sockets: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
 def _let_go() -> None:
     for one in list(_sockets):
         with contextlib.suppress(OSError):
-            one.close()
+            # Not close(), which waits for the files made of the socket.
+            os.close(one.detach())
 
 
 os.register_at_fork(after_in_child=_let_go)

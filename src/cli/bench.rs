@@ -8,6 +8,7 @@ use anyhow::{Context as _, bail};
 use super::args::{Arrivals, BenchArgs};
 use super::progress::ProgressDisplay;
 use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output};
+use powerband_core::base::humanize;
 use powerband_core::control::Control;
 use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::outcome::Outcome;
@@ -217,9 +218,9 @@ fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
     }
     if args.labels.len() > setups.len() {
         bail!(
-            "there are {} labels for {} setups; leave --label {} out",
-            args.labels.len(),
-            setups.len(),
+            "there are {} for {}; leave --label {} out",
+            humanize::pluralised(args.labels.len() as u64, "label"),
+            humanize::pluralised(setups.len() as u64, "setup"),
             args.labels[setups.len()]
         );
     }

@@ -251,3 +251,18 @@ fn what_crashed_is_tried_again_where_that_is_asked() {
     home.run(&["bench", "resnet18@cifar", "--retry", "failed"])
         .fails_saying(&["--retry"]);
 }
+
+#[test]
+fn a_loop_without_its_python_program_is_refused() {
+    let home = Home::new();
+    let bench = ["bench", "resnet18@cifar", "--batch", "1", "--json"];
+    let setup = ["--setup", "command,loop=mine", "--label", "my own"];
+    let run = home.run(&[&bench[..], &setup].concat());
+    assert_eq!(run.status, Some(2), "{run:#?}");
+    let case = &run.json()["cases"][0];
+    assert_eq!(case["outcome"], "unsupported", "{case}");
+    let reason = case["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("run that program again"), "{reason}");
+    home.run(&[&bench[..], &setup, &["--label", "another"]].concat())
+        .fails_saying(&["2 labels for 1 setup;", "--label another"]);
+}

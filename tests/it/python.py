@@ -58,6 +58,7 @@ def a_session_is_read_as_lists():
     assert compared.verdict == "faster" and len(compared.pairs) == 2
     assert compared.speed_up is None, "of two cases"
     html = session._repr_html_()
+    assert "</thead>\n<tbody>\n</tbody>" not in html, "a table without rows"
     assert "<table>" in html and "data:image/svg+xml," in html and "<script" not in html
     assert "<table>" in compared._repr_html_() and "faster" in str(compared)
     assert session.chart("throughput").startswith("<svg")
@@ -283,6 +284,35 @@ def a_fork_has_no_part_in_the_measurement():
     assert m.session.cases[0]["outcome"] == "finished"
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+
+
+def a_killed_python_ends_the_run():
+    forked = subprocess.run([sys.executable, __file__, "killed_beside_a_fork"], stdout=subprocess.PIPE, text=True)
+    assert forked.returncode == -signal.SIGKILL, forked
+    try:
+        deadline = time.monotonic() + 60
+        while not Path("killed.ron").exists():
+            assert time.monotonic() < deadline, "the run goes on"
+            time.sleep(0.05)
+    finally:
+        os.kill(int(forked.stdout), signal.SIGKILL)
+    session = powerband.read("killed.ron", frames="list")
+    assert session.cases[0]["outcome"] != "finished" and "has ended" in session.cases[0]["reason"]
+
+
+def killed_beside_a_fork():
+    with powerband.measure("killed", rounds=500, out="killed.ron", **AT_ONCE) as m:
+        while True:
+            with m.run():
+                spin()
+            if m.runs == 5:
+                child = os.fork()
+                if child == 0:
+                    os.closerange(0, 3)
+                    time.sleep(100)
+                    os._exit(0)
+                os.write(1, str(child).encode())
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
 def a_program_that_dies_is_a_sentence():

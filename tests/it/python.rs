@@ -89,6 +89,11 @@ fn a_fork_has_no_part_in_the_measurement() {
 }
 
 #[test]
+fn a_killed_python_ends_the_run() {
+    run("a_killed_python_ends_the_run");
+}
+
+#[test]
 fn a_program_that_dies_is_a_sentence() {
     run("a_program_that_dies_is_a_sentence");
 }

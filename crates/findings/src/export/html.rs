@@ -67,7 +67,8 @@ pub fn write(document: &Document) -> String {
 /// Sections with a figure below them, as a part of another page: a notebook's.
 pub fn fragment(sections: &[Vec<Block>], figure: Option<&Drawing>) -> String {
     let mut part = format!("<div class=\"powerband\"><style>{FRAGMENT_STYLE}</style>\n");
-    for block in sections.iter().flatten() {
+    let is_empty = |block: &&Block| matches!(block, Block::Table(table) if table.rows.is_empty());
+    for block in sections.iter().flatten().filter(|block| !is_empty(block)) {
         write_block(&mut part, block, BlockCounts::default());
     }
     if let Some(drawing) = figure {
