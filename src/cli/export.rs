@@ -10,6 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::args::ExportArgs;
 use super::compare::earlier_sessions;
 use super::export_networks::Networks;
+use super::export_page;
 use super::export_timelines::{Timelines, trace_file};
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
@@ -32,8 +33,22 @@ use powerband_store::session_file;
 const SCALE: f64 = 2.0;
 
 pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
-    let session = session_file::read(&args.session)?.session;
-    check_target(&args.session, &args.to)?;
+    for session in &args.sessions {
+        check_target(session, &args.to)?;
+    }
+    if export_page::is_page(&args.to) {
+        return export_page::run(context, args);
+    }
+    if let Some(further) = args.sessions.get(1) {
+        bail!(
+            "only a page (.html) takes several sessions; leave {} out, or name it with --against",
+            further.display()
+        );
+    }
+    if args.anonymous {
+        bail!("--anonymous is for a page; end the name of the file with .html");
+    }
+    let session = session_file::read(args.session())?.session;
     if args.timeline {
         timeline(args, &session)?;
     } else {
@@ -47,7 +62,7 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-fn not_written(to: &Path) -> String {
+pub(super) fn not_written(to: &Path) -> String {
     format!("{} cannot be written", to.display())
 }
 
@@ -111,7 +126,7 @@ fn chart(
     let is_history = figure.name == "history";
     let takes_several = is_history || figure.name == "fleet";
     let others = if is_history {
-        history::others(context, &args.session, &args.against)?
+        history::others(context, args.session(), &args.against)?
     } else {
         let most = if takes_several { args.against.len() } else { 1 };
         let given = args.against.iter().take(most);
@@ -332,7 +347,7 @@ fn place_from_one(option: &str, number: Option<usize>) -> anyhow::Result<usize> 
 
 /// The timeline of a profile as a file for other programs.
 fn timeline(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
-    let (profile, from) = trace_file(&args.session, session, profile_place(args)?)?;
+    let (profile, from) = trace_file(args.session(), session, profile_place(args)?)?;
     let Some(from) = from else {
         bail!(
             "the profile {} has sums only, and no timeline",

@@ -41,7 +41,7 @@ impl Timelines {
         if session.profiles.is_empty() {
             return Ok(Self::None);
         }
-        let (_, Some(path)) = trace_file(&args.session, session, material.profile)? else {
+        let (_, Some(path)) = trace_file(args.session(), session, material.profile)? else {
             return Ok(Self::None);
         };
         let after = trace(&path)?;
@@ -49,7 +49,10 @@ impl Timelines {
             let ready = Timeline::from_trace(&after);
             return Ok(Self::One(Box::new((after, ready))));
         }
-        let beside = args.against.first().unwrap_or(&args.session);
+        let beside = args
+            .against
+            .first()
+            .map_or_else(|| args.session(), PathBuf::as_path);
         let (profile, path) =
             trace_file(beside, before.unwrap_or(session), material.profile_before)?;
         let path = path.ok_or_else(|| {
@@ -92,7 +95,8 @@ pub(super) fn trace_file<'a>(
     Ok((profile, from))
 }
 
-fn trace(path: &Path) -> anyhow::Result<Trace> {
+/// Reads the timeline of a file.
+pub(super) fn trace(path: &Path) -> anyhow::Result<Trace> {
     let read = import::read(path, Limits::default(), &ReadProgress::default());
     let read = read.with_context(|| format!("{} cannot be read", path.display()))?;
     Ok(read.trace)

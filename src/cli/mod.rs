@@ -13,6 +13,7 @@ mod devices;
 mod engines;
 mod export;
 mod export_networks;
+mod export_page;
 mod export_timelines;
 mod fleet;
 mod gate;

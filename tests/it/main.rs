@@ -50,6 +50,7 @@ mod real_window;
 mod remote;
 mod repeat;
 mod reports;
+mod result_page;
 mod roofs;
 mod session_compat;
 mod sessions_apart;

@@ -16,7 +16,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 const HOST: &str = "smuggled.powerband.test";
 
 /// Measures on the engine that makes timings up.
-fn measure(home: &Home, file: &str, rest: &[&str]) {
+pub(crate) fn measure(home: &Home, file: &str, rest: &[&str]) {
     let mut args = vec![
         "bench",
         "resnet18@cifar",
@@ -182,7 +182,7 @@ fn the_command_in_a_report_measures_the_same_plan() {
 }
 
 /// A browser without a window.
-fn browser() -> Option<PathBuf> {
+pub(crate) fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -218,7 +218,13 @@ fn watched_network() -> (String, Receiver<String>) {
 }
 
 /// Opens a page, gives its picture, and tells what it asked of the network.
-fn open(home: &Home, browser: &Path, page: &Path, picture: &Path, look: &[&str]) -> Vec<String> {
+pub(crate) fn open(
+    home: &Home,
+    browser: &Path,
+    page: &Path,
+    picture: &Path,
+    look: &[&str],
+) -> Vec<String> {
     let (proxy, requests) = watched_network();
     let proxy = format!("--proxy-server={proxy}");
     let picture = format!("--screenshot={}", picture.display());

@@ -31,6 +31,7 @@ use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_store::installation::Installation;
 use powerband_store::library::Stamp;
 use powerband_store::roofs_file::KnownRoofs;
+use powerband_store::trace_file;
 
 /// The roofs that are to be measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,12 @@ pub enum WantedRoofs {
 
 /// What measures, reads devices and starts programs.
 pub trait Backend: Send + Sync {
+    /// Whether there is a machine at all: devices, files, programs and threads. Where there is none, what needs one is
+    /// not offered.
+    fn has_machine(&self) -> bool {
+        true
+    }
+
     /// What the machine is.
     fn environment(&self) -> Environment;
 
@@ -109,6 +116,11 @@ pub trait Backend: Send + Sync {
 
     /// The files of other tools, those of one process together.
     fn file_sets(&self, files: &[PathBuf]) -> Vec<FileSet>;
+
+    /// Where the timeline lies that a session calls by a name; nothing where it is missing.
+    fn timeline_path(&self, session: Option<&Path>, name: &str) -> Option<PathBuf> {
+        trace_file::found(session, name)
+    }
 
     /// Reads a set of files as a timeline; the reason is missing where it was cancelled.
     fn read_timeline(
@@ -221,125 +233,4 @@ pub enum InstallProgress {
     Unpacking,
     /// The library is loaded once.
     Checking,
-}
-
-/// A machine without devices, engines and programs, for tests of the application alone.
-#[cfg(test)]
-pub(crate) mod testing {
-    use super::*;
-
-    struct NoBackend;
-
-    /// A machine on which there is nothing.
-    pub(crate) fn none() -> Arc<dyn Backend> {
-        Arc::new(NoBackend)
-    }
-
-    const NOTHING: &str = "there is nothing here";
-
-    impl Backend for NoBackend {
-        fn environment(&self) -> Environment {
-            Environment::default()
-        }
-
-        fn devices(&self, _: &TelemetryPaths) -> (Vec<WatchedDevice>, Vec<MissingSource>) {
-            (Vec::new(), Vec::new())
-        }
-
-        fn reports_cards(&self, _: &str) -> bool {
-            false
-        }
-
-        fn engines(&self, _: &Installation) -> Vec<FoundEngine> {
-            Vec::new()
-        }
-
-        fn missing_profilers(&self) -> Vec<(Profiler, String)> {
-            Vec::new()
-        }
-
-        fn install_onnxruntime(
-            &self,
-            _: &Installation,
-            _: &str,
-            _: &CancelToken,
-            _: &mut dyn FnMut(InstallProgress),
-        ) -> Result<String, String> {
-            Err(NOTHING.to_owned())
-        }
-
-        fn roof_seconds(&self, _: usize) -> (f64, f64) {
-            (0.0, 0.0)
-        }
-
-        fn kept_roofs(&self, _: &Installation) -> KnownRoofs {
-            KnownRoofs::default()
-        }
-
-        fn measure_roofs(
-            &self,
-            _: &Installation,
-            _: &WantedRoofs,
-            _: &CancelToken,
-            _: &mut dyn FnMut(String, f32),
-        ) -> Result<Option<Vec<Roofs>>, String> {
-            Err(NOTHING.to_owned())
-        }
-
-        fn check_plan(&self, _: &Installation, _: &Plan, _: &[NamedSize]) -> PlanCheck {
-            PlanCheck::default()
-        }
-
-        fn prepare(
-            &self,
-            _: &Installation,
-            _: RunSubject<'_>,
-        ) -> Result<Box<dyn ReadyRun>, String> {
-            Err(NOTHING.to_owned())
-        }
-
-        fn detached_runs(&self, _: &Paths) -> (Vec<DetachedRun>, Option<String>) {
-            (Vec::new(), None)
-        }
-
-        fn collect(&self, _: &Paths, _: &str) -> Result<(PathBuf, Option<String>), String> {
-            Err(NOTHING.to_owned())
-        }
-
-        fn submit(&self, _: &Installation, _: &RunRequest) -> Result<Vec<String>, String> {
-            Err(NOTHING.to_owned())
-        }
-
-        fn cancel_detached(&self, _: &Paths, _: &str) -> Result<(), String> {
-            Err(NOTHING.to_owned())
-        }
-
-        fn file_sets(&self, _: &[PathBuf]) -> Vec<FileSet> {
-            Vec::new()
-        }
-
-        fn read_timeline(
-            &self,
-            _: &FileSet,
-            _: &FileProgress<'_>,
-        ) -> Result<ReadTimeline, Option<String>> {
-            Err(Some(NOTHING.to_owned()))
-        }
-
-        fn read_session(
-            &self,
-            _: &FileSet,
-            _: &FileProgress<'_>,
-        ) -> Result<(Session, ReadTimeline), Option<String>> {
-            Err(Some(NOTHING.to_owned()))
-        }
-
-        fn show_folder(&self, _: &Path) -> io::Result<()> {
-            Ok(())
-        }
-
-        fn open_file(&self, _: &Path) -> io::Result<()> {
-            Ok(())
-        }
-    }
 }

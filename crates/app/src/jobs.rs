@@ -1,4 +1,4 @@
-//! Background work: each piece on a named thread of its own.
+//! Background work: each piece on a named thread of its own, or between two frames where there are no threads.
 //!
 //! What it reports is a function that takes the result in, written where the work was asked for. The window applies
 //! these functions for a few milliseconds a frame; it starts work here and never waits for it.
@@ -83,27 +83,49 @@ impl Outlet {
     }
 }
 
+/// A piece of work.
+type Work = Box<dyn FnOnce() + Send>;
+
 /// Starts work and holds what it reports.
 pub(crate) struct Jobs {
     outlet: Outlet,
     reports: Receiver<JobReport>,
     watch: Arc<Watch>,
+    /// Work that is done between frames; nothing where each piece has a thread.
+    between_frames: Option<Mutex<VecDeque<Work>>>,
 }
 
 impl Jobs {
     /// Nothing is started yet.
-    pub(crate) fn new(waker: Waker) -> Self {
+    pub(crate) fn new(waker: Waker, has_threads: bool) -> Self {
         let (sender, reports) = sync_channel(QUEUE);
         Self {
             outlet: Outlet { sender, waker },
             reports,
             watch: Arc::default(),
+            between_frames: (!has_threads).then(Mutex::default),
         }
     }
 
-    /// The next report, if there is one.
+    /// The next report, if there is one. Without threads the work for it is done now.
     pub(crate) fn next(&self) -> Option<JobReport> {
-        self.reports.try_recv().ok()
+        loop {
+            if let Ok(report) = self.reports.try_recv() {
+                return Some(report);
+            }
+            next_of(self.between_frames.as_ref()?)?();
+        }
+    }
+
+    /// Does work on a thread of its own, or queues it.
+    fn start(&self, name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        if let Some(queue) = &self.between_frames {
+            lock(queue).push_back(Box::new(work));
+            (self.outlet.waker)(Urgency::Now);
+            return Ok(());
+        }
+        let thread = thread::Builder::new().name(name.to_owned());
+        thread.spawn(work).map(drop)
     }
 
     fn outlet(&self) -> Outlet {
@@ -141,7 +163,7 @@ impl Jobs {
     ) {
         let outlet = self.outlet();
         let (job, take_panic) = (name.to_owned(), broken.clone());
-        let started = thread::Builder::new().name(name.to_owned()).spawn(move || {
+        let started = self.start(name, move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(&outlet))) {
                 let why = panic_text(&job, panic.as_ref());
                 outlet.send(|app| take_panic(app, why));
@@ -176,7 +198,7 @@ impl Jobs {
                     }
                 }
             };
-            let started = thread::Builder::new().name(name.to_owned()).spawn(work_off);
+            let started = self.start(name, work_off);
             // The threads that did start work off what the others would have.
             why_none = started.err().filter(|_| place == 0);
             if why_none.is_some() {
@@ -191,7 +213,7 @@ impl Jobs {
         }
     }
 
-    /// Scans the library and the journals of runs, now and periodically.
+    /// Scans the library and the journals of runs, now and periodically; needs threads.
     pub(crate) fn watch_library(&self, folder: PathBuf, journals: PathBuf) {
         let watch = Arc::downgrade(&self.watch);
         self.spawn("library-watch", move |outlet| {
@@ -371,8 +393,8 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
-        let jobs = Jobs::new(Arc::new(|_| {}));
+        let mut app = App::new(place, crate::empty_backend::for_tests(), Arc::new(|_| {}));
+        let jobs = Jobs::new(Arc::new(|_| {}), true);
         // Applies the next report, and returns what it said.
         let mut said = || {
             let report = jobs.reports.recv_timeout(Duration::from_mins(1)).unwrap();

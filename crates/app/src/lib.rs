@@ -3,6 +3,15 @@
 //! A view reads [`App`] and returns [`action::Action`]s; [`App::act`] is the only way to change it. What
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
+#![cfg_attr(
+    target_arch = "wasm32",
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "what needs a machine is left out of a page"
+    )
+)]
+
 pub mod action;
 pub mod backend;
 pub mod charts;
@@ -13,6 +22,7 @@ pub mod derived;
 pub mod detached;
 mod door_jobs;
 pub mod doors;
+pub mod empty_backend;
 pub mod figures;
 pub mod find;
 pub mod fleet;
@@ -26,6 +36,7 @@ pub mod library;
 pub mod machine;
 pub mod network;
 pub mod notices;
+mod on_machine;
 mod option_names;
 pub mod palette_entries;
 mod parts;
@@ -40,10 +51,11 @@ pub mod shell;
 pub mod tables;
 pub mod timeline;
 pub mod why;
+mod without_machine;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use action::{Action, Sessions, Shell};
 use backend::Backend;
@@ -54,9 +66,11 @@ use jobs::Waker;
 use library::LibraryState;
 use notices::NoticeLevel;
 use powerband_core::base::clock;
+use powerband_core::domain::session::Session;
 use powerband_findings::chart::view::Zoom;
 pub use powerband_store::installation::Installation;
 use powerband_store::library::journals;
+use screen::Screen;
 use sessions::{LIVE, SessionId};
 use shared::{FollowUp, Shared};
 
@@ -160,7 +174,8 @@ impl App {
         app
     }
 
-    /// Begins to look around: the library, the engines, what was open last time or is asked for now.
+    /// Begins to look around on this machine: the library, the engines, what was open last time or is asked for now.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn wake_up(&mut self, files: Vec<PathBuf>) {
         let again = std::mem::take(&mut self.shared.remembered.open);
         let files_again = std::mem::take(&mut self.shared.remembered.files);
@@ -185,9 +200,16 @@ impl App {
         self.bench.inspect_model(&self.shared);
     }
 
-    /// Applies an action.
+    /// Shows sessions that are in no file.
+    pub fn show_sessions(&mut self, sessions: Vec<Session>) {
+        self.shared.screen = Screen::Curves;
+        self.shared.open_unsaved(sessions);
+    }
+
+    /// Applies an action; one that needs a machine is dropped where there is none.
     pub fn act(&mut self, action: Action) {
         match action {
+            _ if !self.shared.offers(&action) => {}
             Action::Shell(Shell::Earlier) => self.go_back(),
             Action::Shell(Shell::Later) => self.go_forward(),
             _ => self.with_trail(|app| app.apply(action)),
@@ -205,15 +227,9 @@ impl App {
         while let Some(next) = self.shared.follow_ups.pop_front() {
             match next {
                 FollowUp::Action(action) => self.apply_one(action),
-                FollowUp::OpenTraces(files) => self.profile.open_traces(files, &mut self.shared),
                 FollowUp::NotOpened => self.library.next = None,
                 FollowUp::DrawAlso(id) => self.curves.draw_session_too(id, &mut self.shared),
                 FollowUp::DrawOnly(ids) => self.curves.draw_sessions(&ids, &mut self.shared),
-                FollowUp::PlanAgain(id) => self.bench.plan_again(id, &mut self.shared),
-                FollowUp::SaveSession(id, path) => {
-                    let timelines = self.profile.timeline.traces_of(id);
-                    self.shared.save_session(id, path, timelines);
-                }
                 FollowUp::SessionsClosed(ids) => {
                     self.curves.forget_sessions(&ids, &mut self.shared);
                     for id in ids {
@@ -226,16 +242,7 @@ impl App {
                     self.compare.case_pinned(pin, &mut self.shared);
                     self.profile.case_pinned(pin, &mut self.shared);
                 }
-                FollowUp::PlansChanged => BenchDoor::list_plans(&self.shared),
-                FollowUp::PastDurationsWanted => self.bench.learn_if_wanted(&self.shared),
                 FollowUp::RoofsChanged => self.profile.forget_limits(&mut self.shared),
-                FollowUp::RoofsWanted(setup) => {
-                    self.settings.measure_roofs_for(setup, &self.shared);
-                }
-                FollowUp::RunBegan => {
-                    self.settings.stop_roofs();
-                    self.compare.sides.forget_run();
-                }
                 FollowUp::RunGrew(measured) => {
                     self.curves.redraw_curves_of_run(&mut self.shared);
                     self.compare.run_grew(measured, &mut self.shared);
@@ -246,9 +253,9 @@ impl App {
                     self.sessions_changed();
                 }
                 FollowUp::RunExplained(id) => self.profile.explain_run(id, &mut self.shared),
-                FollowUp::Detach(request) => self.settings.detach(*request, &mut self.shared),
                 FollowUp::ScreenShown => self.refresh_shown(),
                 FollowUp::SessionsChanged => self.sessions_changed(),
+                other => self.follow_up_on_machine(other),
             }
             self.shared.is_running = self.bench.is_running();
         }
@@ -268,14 +275,9 @@ impl App {
             Action::Back => self.back(),
             Action::Shell(Shell::Earlier) => self.go_back(),
             Action::Shell(Shell::Later) => self.go_forward(),
-            Action::Shell(Shell::Close(closing)) => self.bench.close(closing, &mut self.shared),
-            Action::Shell(shell) => self.shared.shell(shell),
-            Action::Machine(machine) => self.shared.machine(machine),
-            Action::Roofs(roofs) => self.settings.roofs(roofs, &mut self.shared),
-            Action::Detached(detached) => self.settings.detached(detached, &self.shared),
-            Action::Plan(edit) => self.bench.plan(edit, &mut self.shared),
-            Action::Run(run) => self.bench.run(&run, &mut self.shared),
-            Action::Sessions(sessions) => self.shared.sessions(sessions),
+            Action::Shell(shell) if !matches!(shell, Shell::Close(_)) => self.shared.shell(shell),
+            Action::Sessions(Sessions::Close(id)) => self.shared.close_sessions(vec![id]),
+            Action::Sessions(Sessions::CloseAll) => self.shared.close_all_sessions(),
             Action::Curves(curves) => self.curves.act(curves, &mut self.shared),
             Action::Charts(change) => self.shared.charts(change),
             Action::Compare(compare) => self.compare.compare(&compare, &mut self.shared),
@@ -285,31 +287,22 @@ impl App {
             Action::Kernels(kernels) => self.profile.kernels(kernels, &mut self.shared),
             Action::Network(change) => self.profile.network(change, &mut self.shared),
             Action::Why(change) => self.profile.why(&change, &mut self.shared),
-            Action::OpenTrace(path) => self.profile.open_traces(vec![path], &mut self.shared),
             Action::Timeline(change) => self.profile.timeline(change, &mut self.shared),
-            Action::Library(library) => self.library.act(library, &mut self.shared),
-            Action::Figures(change) => {
-                let sources = figures::figure_sources(self);
-                self.shared.figures(change, sources);
-            }
             Action::Table(id, change) => self.shared.table(id, change),
-            Action::Report(subject, target) => {
-                let answers = self.screen_answers(subject);
-                self.shared.report(subject, target, answers);
-            }
+            other => self.apply_on_machine(other),
         }
     }
 
     /// Takes in what background work reports, for at most `budget`; returns whether something is left.
     pub fn receive(&mut self, budget: Duration) -> bool {
-        let begun = Instant::now();
+        let end = clock::monotonic_ns().saturating_add(budget.as_nanos() as u64);
         let mut is_more_left = false;
         while let Some(report) = self.shared.jobs.next() {
             self.with_trail(|app| {
                 report(app);
                 app.follow_up();
             });
-            if begun.elapsed() >= budget {
+            if clock::monotonic_ns() >= end {
                 is_more_left = true;
                 break;
             }
@@ -331,8 +324,7 @@ impl App {
         if let Some(run) = &mut self.bench.run {
             run.update_progress(now);
         }
-        self.bench.run_table(&mut self.shared);
-        self.bench.planned_table(&mut self.shared);
+        self.refresh_bench();
         self.curves.refresh_curves(&mut self.shared);
         false
     }

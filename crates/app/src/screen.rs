@@ -18,6 +18,11 @@ pub enum Door {
 }
 
 impl Door {
+    /// Whether what is behind it needs a machine.
+    pub const fn needs_machine(self) -> bool {
+        matches!(self, Self::Home | Self::Bench | Self::Library)
+    }
+
     /// Every door, in the order of the rail and of the keys 1 to 7.
     pub const ALL: [Self; 7] = [
         Self::Home,

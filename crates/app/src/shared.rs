@@ -183,7 +183,7 @@ impl Shared {
             notices: Notices::default(),
             charts: ChartsState::default(),
             outputs: Vec::new(),
-            jobs: Jobs::new(waker),
+            jobs: Jobs::new(waker, backend.has_machine()),
             is_running: false,
             library_files: Arc::default(),
             is_comparison_stale: false,
@@ -194,6 +194,11 @@ impl Shared {
             place,
         };
         (shared, said)
+    }
+
+    /// Whether there is a machine with files, devices and programs; a page of a browser has none.
+    pub fn has_machine(&self) -> bool {
+        self.backend.has_machine()
     }
 
     pub(crate) fn notify(&mut self, weight: NoticeLevel, text: impl Into<String>) {

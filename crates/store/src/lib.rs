@@ -1,5 +1,6 @@
 //! Sessions on disk: one readable file each, a journal while a run goes on, a folder for all.
 
+pub mod bundle;
 pub mod changes_tally;
 mod edit;
 pub mod examples;
@@ -11,6 +12,7 @@ pub mod library;
 pub mod migrate;
 pub mod own_file;
 mod packed_parts;
+pub mod packed_trace;
 pub mod programs;
 pub mod recoverable;
 pub mod ron_keys;

@@ -10,6 +10,7 @@ use ron::ser::PrettyConfig;
 
 use super::ron_keys::options;
 use powerband_core::base::paths::Paths;
+use powerband_core::base::system::HAS_FILES;
 use powerband_core::base::{atomic_file, regular_file, system};
 use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
@@ -38,6 +39,9 @@ pub struct SavedRoofs {
 /// warning, and its device is measured again.
 pub fn read(folder: &Path) -> SavedRoofs {
     let mut kept = SavedRoofs::default();
+    if !HAS_FILES {
+        return kept;
+    }
     let ending = format!("@{}.ron", machine());
     let mut paths: Vec<PathBuf> = match fs::read_dir(folder) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),

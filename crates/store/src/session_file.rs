@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::migrate;
 use super::version::{self, CURRENT, VersionStatus};
+use powerband_core::base::system::HAS_FILES;
 use powerband_core::base::{atomic_file, regular_file};
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::session::Session;
@@ -107,6 +108,12 @@ pub fn read(path: &Path) -> Result<OpenedSession, ReadError> {
 
 /// Makes a session of a file's text; the path is for words about it.
 pub fn from_text(path: &Path, text: &str) -> Result<OpenedSession, ReadError> {
+    if !HAS_FILES {
+        return Err(ReadError::NotASession {
+            path: path.to_path_buf(),
+            reason: "no files are read here".to_owned(),
+        });
+    }
     let standing = version::version_status(text).ok_or_else(|| ReadError::NotASession {
         path: path.to_path_buf(),
         reason: "it does not begin with (version: …".to_owned(),

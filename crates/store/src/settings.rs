@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::own_file;
 use super::ron_keys::{self, KeyText, options};
 use powerband_core::base::near_miss::near_miss;
+use powerband_core::base::system::HAS_FILES;
 use powerband_core::domain::machine::NamedMachine;
 
 /// The user's choices.
@@ -28,6 +29,9 @@ pub struct Settings {
 
 /// Reads the settings; a missing or empty file means the defaults, a broken one is an error to be shown.
 pub fn read(path: &Path) -> Result<Settings, String> {
+    if !HAS_FILES {
+        return Ok(Settings::default());
+    }
     let text = own_file::read(path)
         .map_err(|reason| format!("cannot read the settings in {}: {reason}", path.display()))?;
     text.map_or_else(

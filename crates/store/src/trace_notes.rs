@@ -9,6 +9,7 @@ use ron::ser::PrettyConfig;
 use serde::{Deserialize, Serialize};
 
 use super::ron_keys::options;
+use powerband_core::base::system::HAS_FILES;
 use powerband_core::base::{atomic_file, regular_file};
 
 /// What the files are called behind the name of the trace.
@@ -87,6 +88,9 @@ pub(crate) fn trace_of(path: &Path) -> Option<&str> {
 
 /// Reads the notes on a trace; a missing file has none. The error says what is to be done.
 pub fn read(path: &Path) -> Result<TraceNotes, String> {
+    if !HAS_FILES {
+        return Ok(TraceNotes::default());
+    }
     let cannot = |why: String| format!("the notes in {} {why}", path.display());
     let text = match regular_file::read_to_string(path) {
         Ok(text) => text,
@@ -106,6 +110,9 @@ pub fn read(path: &Path) -> Result<TraceNotes, String> {
 
 /// Writes the notes on a trace, whole or not at all. Where there are none the file goes.
 pub fn write(path: &Path, notes: &TraceNotes) -> Result<(), String> {
+    if !HAS_FILES {
+        return Ok(());
+    }
     let written = if notes.is_empty() {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

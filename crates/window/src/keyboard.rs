@@ -31,7 +31,7 @@ pub(super) fn read(ctx: &Context, app: &App, was_typing: bool, actions: &mut Vec
     }
     ctx.data_mut(|data| data.remove::<&'static str>(waiting_id()));
     let is_typing = ctx.text_edit_focused();
-    for command in command::ALL.iter() {
+    for command in command::offered(&app.shared) {
         let changed = &app.shared.remembered.shortcuts;
         let more = command::more_keys(command, changed);
         for keys in command::keys(command, changed).into_iter().chain(more) {

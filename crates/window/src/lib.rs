@@ -1,5 +1,14 @@
 //! The window: the only crate that uses egui. It reads the application and returns actions.
 
+#![cfg_attr(
+    target_arch = "wasm32",
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "what needs a machine is left out of a page"
+    )
+)]
+
 pub mod desktop;
 mod dialog_text;
 mod dialogs;

@@ -25,6 +25,7 @@ use powerband_app::shell::settings::{Placement, Theme};
 use powerband_app::{App, Installation, WindowRequest};
 use powerband_core::base::clock;
 use powerband_core::base::ending::Ending;
+use powerband_core::domain::session::Session;
 
 /// Most time a frame may spend on reports of background work.
 const DRAIN: Duration = Duration::from_millis(10);
@@ -126,6 +127,13 @@ impl Window {
         self
     }
 
+    /// Shows sessions that are in no file.
+    pub fn showing(mut self, sessions: Vec<Session>) -> Self {
+        self.waking = None;
+        self.app.show_sessions(sessions);
+        self
+    }
+
     /// The application, for tests.
     pub fn app(&self) -> &App {
         &self.app
@@ -217,6 +225,7 @@ impl Window {
         self.calm
             .frame(clock::monotonic_ns(), clock::used_by_process_ns());
         // The search starts processes and reads large files, so it follows the first frame.
+        #[cfg(not(target_arch = "wasm32"))]
         if ctx.cumulative_frame_nr() > 0
             && let Some(files) = self.waking.take()
         {
@@ -309,6 +318,7 @@ impl Window {
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
         shell::programs::show(ui, &self.app, &mut actions);
+        #[cfg(not(target_arch = "wasm32"))]
         shell::guide::show(ui, &self.app, &mut actions);
         long_tip::show_whole_text(ui.ctx());
         shell::palette::show(ui, &self.app, &mut actions);
@@ -355,6 +365,7 @@ impl Window {
             .resizable(false)
             .frame(edge(roles.rail))
             .show(ui, |ui| shell::rail::show(ui, app, actions));
+        #[cfg(not(target_arch = "wasm32"))]
         if stands_beside(app) {
             let shown = Panel::left("library")
                 .exact_size(app.shared.size_of(&layout::LIBRARY))

@@ -1,7 +1,7 @@
 //! Arguments of `export` and `report`.
 
 use super::PointArgs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 
@@ -22,8 +22,9 @@ use powerband_findings::export::style::{self, Preset, Theme};
     group = ArgGroup::new("has_profile").args(["chart", "timeline"]),
 )]
 pub(crate) struct ExportArgs {
-    /// The session.
-    pub session: PathBuf,
+    /// The session; a page (.html) takes several.
+    #[arg(required = true, value_name = "SESSION")]
+    pub sessions: Vec<PathBuf>,
     /// Other sessions: the first is laid under curves and is what a comparison begins with; a history
     /// goes through all of them [default: of a history, the library].
     #[arg(long, value_name = "SESSION")]
@@ -31,7 +32,8 @@ pub(crate) struct ExportArgs {
     /// Which figure; without it the session itself is written, as .json or .csv.
     #[arg(long, value_name = "NAME")]
     pub chart: Option<String>,
-    /// Where to write it: FILE.svg, .png, .pdf, .csv or .json. A file that is there is replaced.
+    /// Where to write it: FILE.svg, .png, .pdf, .csv or .json; FILE.html is a page that shows the sessions with their
+    /// timelines in any browser. A file that is there is replaced.
     #[arg(long, value_name = "FILE")]
     pub to: PathBuf,
     /// Width and height in pixels, of which an inch has 96 [default: as the preset has it].
@@ -75,6 +77,18 @@ pub(crate) struct ExportArgs {
     /// Write the timeline of a profile as a Chrome trace (.json or .json.gz), which Perfetto opens.
     #[arg(long, conflicts_with_all = ["chart", "samples"])]
     pub timeline: bool,
+    /// Leave paths and the names of users and machines out of a page.
+    #[arg(long, conflicts_with_all = ["chart", "samples", "timeline"])]
+    pub anonymous: bool,
+}
+
+impl ExportArgs {
+    /// The session; the first of several.
+    pub(crate) fn session(&self) -> &Path {
+        self.sessions
+            .first()
+            .map_or_else(|| Path::new(""), PathBuf::as_path)
+    }
 }
 
 /// Width and height, as in `900x500`.
@@ -130,7 +144,8 @@ Examples:
   powerband export r50.ron --chart timeline --between 0ms..12ms --to first-runs.svg
   powerband export new.ron --chart timeline --against old.ron --against-profile 1 --aligned --to what-changed.svg
   powerband export bert.ron --chart heat-map --limit 20ms --to heat-map.svg
-  powerband export r50.ron --to r50.csv",
+  powerband export r50.ron --to r50.csv
+  powerband export r50.ron bert.ron --to result.html",
     );
     text
 }

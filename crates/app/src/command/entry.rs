@@ -2,6 +2,7 @@
 
 use crate::App;
 use crate::action::Action;
+use crate::shared::Shared;
 
 /// A command.
 #[derive(Clone, Copy)]
@@ -16,6 +17,8 @@ pub struct Command {
     pub more_keys: &'static str,
     /// Its action now, or why it is not available.
     pub act: fn(&App) -> Result<Action, &'static str>,
+    /// Whether it needs a machine: one that measures, has files, and starts programs.
+    pub needs_machine: bool,
 }
 
 pub(crate) const fn command(
@@ -30,10 +33,24 @@ pub(crate) const fn command(
         keys,
         more_keys: "",
         act,
+        needs_machine: false,
     }
 }
 
 impl Command {
+    /// Whether it is offered: without a machine, only if it needs none.
+    pub fn is_offered(&self, shared: &Shared) -> bool {
+        shared.has_machine() || !self.needs_machine
+    }
+
+    /// The same, which is offered on a machine alone.
+    pub(crate) const fn on_machine(self) -> Self {
+        Self {
+            needs_machine: true,
+            ..self
+        }
+    }
+
     /// The same with more keys.
     pub(crate) const fn also(self, more_keys: &'static str) -> Self {
         Self { more_keys, ..self }

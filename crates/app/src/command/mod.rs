@@ -13,14 +13,26 @@ pub use entry::Command;
 
 use super::find::by_words;
 use super::keys::Shortcut;
-use super::parts;
+use super::parts::{self, part::AppPart};
 use super::shared::Shared;
 
 /// Every command.
 pub static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
-    let commands = parts::ALL.iter().map(|part| part.commands);
-    commands.collect::<Vec<_>>().concat()
+    let of_part = |part: &AppPart| {
+        let commands = part.commands.iter();
+        let commands = commands.map(|command| Command {
+            needs_machine: part.needs_machine || command.needs_machine,
+            ..*command
+        });
+        commands.collect::<Vec<_>>()
+    };
+    parts::ALL.iter().flat_map(of_part).collect()
 });
+
+/// The commands that this application offers: without a machine, those that need none.
+pub fn offered(shared: &Shared) -> impl Iterator<Item = &'static Command> {
+    ALL.iter().filter(|command| command.is_offered(shared))
+}
 
 /// The keys of a command: the user's, else its defaults.
 pub fn keys(command: &Command, changed: &BTreeMap<String, Option<Shortcut>>) -> Option<Shortcut> {

@@ -6,10 +6,13 @@ use crate::action::Action;
 use crate::screen::{Door, Screen};
 
 pub(crate) const ALL: &[Command] = &[
-    command("go-home", "Go to Home", "1", |app| Ok(go(app, Door::Home))).also("Ctrl+1"),
+    command("go-home", "Go to Home", "1", |app| Ok(go(app, Door::Home)))
+        .on_machine()
+        .also("Ctrl+1"),
     command("go-bench", "Go to Bench", "2", |app| {
         Ok(go(app, Door::Bench))
-    }),
+    })
+    .on_machine(),
     command("go-curves", "Go to Curves", "3", |app| {
         Ok(go(app, Door::Curves))
     })
@@ -23,6 +26,7 @@ pub(crate) const ALL: &[Command] = &[
     command("go-library", "Go to Library", "6", |app| {
         Ok(go(app, Door::Library))
     })
+    .on_machine()
     .also("Ctrl+9"),
     command("go-settings", "Go to Settings", "7", |app| {
         Ok(go(app, Door::Settings))
@@ -30,10 +34,12 @@ pub(crate) const ALL: &[Command] = &[
     .also("Ctrl+Comma"),
     command("go-plan", "Bench: the plan", "Ctrl+2", |_| {
         Ok(Action::Go(Screen::Plan))
-    }),
+    })
+    .on_machine(),
     command("go-run", "Bench: the run", "Ctrl+3", |_| {
         Ok(Action::Go(Screen::Run))
-    }),
+    })
+    .on_machine(),
     command("go-sides", "Compare: two sides", "Ctrl+5", |_| {
         Ok(Action::Go(Screen::Compare))
     }),

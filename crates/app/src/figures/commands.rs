@@ -11,16 +11,19 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command("export-table", "Export the table…", "", |app| {
         table(app, TableChange::Export(None))
-    }),
+    })
+    .on_machine(),
     command(
         "copy-picture",
         "Copy the picture of a chart",
         "Ctrl+I",
         |app| figure(app, FigureAction::CopyNear),
-    ),
+    )
+    .on_machine(),
     command("save-figure", "Save a chart as…", "Ctrl+Shift+I", |app| {
         figure(app, FigureAction::SaveNear)
-    }),
+    })
+    .on_machine(),
 ];
 
 /// A request about the first table of the screen.

@@ -45,6 +45,15 @@ pub enum MenuTarget {
 
 /// What can be done with an item, in groups.
 pub fn menu(app: &App, item: &MenuTarget) -> Groups {
+    let mut groups = menu_on_machine(app, item);
+    for group in &mut groups {
+        group.retain(|offered| app.shared.offers_all(&offered.actions));
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+fn menu_on_machine(app: &App, item: &MenuTarget) -> Groups {
     match item {
         MenuTarget::Series(id) => curves::menu::of_series(app, *id),
         MenuTarget::Case(pin) => curves::menu::of_case(app, *pin),

@@ -64,7 +64,7 @@ pub(crate) fn has_timeline(app: &App, pick: ProfileRef) -> Result<(), &'static s
         .iter()
         .any(|(_, open)| open.owner == owner);
     if !is_open {
-        kernels::trace_path(&app.shared.sessions, pick)?;
+        kernels::trace_path(&app.shared, pick)?;
     }
     Ok(())
 }

@@ -46,7 +46,7 @@ impl ProfileDoor {
         if self.kernels.instances.reading == Some(pick) {
             return;
         }
-        match trace_path(&shared.sessions, pick) {
+        match trace_path(shared, pick) {
             Ok(path) => self.read_for_instances(pick, path, shared),
             Err(reason) => self.no_instances(pick, reason.to_owned()),
         }

@@ -23,6 +23,7 @@ pub(crate) use work::add_up;
 
 use super::derived::Derived;
 use super::sessions::{OpenSession, OpenSessions, Snapshot};
+use super::shared::Shared;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Filter, FilteredRows};
@@ -34,7 +35,6 @@ use powerband_findings::chart::breakdown::{self as chart, Bar, ChangeBar};
 use powerband_findings::chart::memory;
 use powerband_findings::chart::spec::ChartSpec;
 use powerband_findings::chart::treemap::{self, Region};
-use powerband_store::trace_file;
 
 /// What is shown of a profile by default.
 static ALL_ROWS: Filter = Filter::NONE;
@@ -90,17 +90,13 @@ impl KernelsResult {
 }
 
 /// Where the timeline of a profile lies, or why there is none to be opened.
-pub(crate) fn trace_path(
-    sessions: &OpenSessions,
-    pick: ProfileRef,
-) -> Result<PathBuf, &'static str> {
-    let trace = profile(sessions, pick).and_then(|profile| profile.trace_file.as_ref());
+pub(crate) fn trace_path(shared: &Shared, pick: ProfileRef) -> Result<PathBuf, &'static str> {
+    let trace = profile(&shared.sessions, pick).and_then(|profile| profile.trace_file.as_ref());
     let trace = trace.ok_or("the profile has sums only, no timeline")?;
-    let session = sessions
-        .get(pick.session)
-        .and_then(|open| open.path.as_ref());
-    trace_file::found(session.map(PathBuf::as_path), trace)
-        .ok_or("the timeline's file beside the session is missing")
+    let session = shared.sessions.get(pick.session);
+    let session = session.and_then(|open| open.path.as_deref());
+    let found = shared.backend.timeline_path(session, trace);
+    found.ok_or("the timeline's file beside the session is missing")
 }
 
 /// The kernels screen.

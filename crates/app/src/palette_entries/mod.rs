@@ -15,6 +15,6 @@ pub fn all_entries(app: &App) -> Vec<Offered> {
     shell::palette::entries(app)
         .into_iter()
         .chain(of_parts)
-        .filter(|offered| offered.why_not.is_none())
+        .filter(|offered| offered.why_not.is_none() && app.shared.offers_all(&offered.actions))
         .collect()
 }

@@ -27,33 +27,45 @@ pub(crate) const ALL: &[AppPart] = &[
         commands: shell::commands::ALL,
         ..AppPart::NONE
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: machine::commands::ALL,
         palette: machine::palette::entries,
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: roofs::commands::ALL,
         palette: roofs::palette::entries,
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: detached::commands::ALL,
         palette: detached::palette::entries,
     },
     AppPart {
         commands: sessions::commands::ALL,
         palette: sessions::palette::entries,
+        ..AppPart::NONE
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: run::commands::ALL,
         palette: run::palette::entries,
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: plan::commands::ALL,
         palette: plan::palette::entries,
     },
     AppPart {
         commands: curves::commands::ALL,
         palette: curves::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         commands: charts::commands::ALL,
@@ -62,6 +74,7 @@ pub(crate) const ALL: &[AppPart] = &[
     AppPart {
         commands: compare::commands::ALL,
         palette: compare::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         palette: fleet::palette::entries,
@@ -75,33 +88,42 @@ pub(crate) const ALL: &[AppPart] = &[
         palette: journey::palette::entries,
         ..AppPart::NONE
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: figures::commands::ALL,
         ..AppPart::NONE
     },
     AppPart {
         commands: kernels::commands::ALL,
         palette: kernels::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         commands: network::commands::ALL,
         palette: network::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         commands: why::commands::ALL,
         palette: why::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         commands: timeline::commands::ALL,
         palette: timeline::palette::entries,
+        ..AppPart::NONE
     },
+    #[cfg(not(target_arch = "wasm32"))]
     AppPart {
+        needs_machine: true,
         commands: library::commands::ALL,
         palette: library::palette::entries,
     },
     AppPart {
         commands: tables::commands::ALL,
         palette: tables::palette::entries,
+        ..AppPart::NONE
     },
     AppPart {
         palette: items::palette::entries,

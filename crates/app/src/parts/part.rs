@@ -8,6 +8,8 @@ use crate::palette_entries::entry::Offered;
 pub(crate) struct AppPart {
     /// Its commands, with their keys.
     pub commands: &'static [Command],
+    /// Whether all of it needs a machine.
+    pub needs_machine: bool,
     /// What it can do beyond these, which depends on what is open, planned or saved.
     pub palette: fn(&App) -> Vec<Offered>,
 }
@@ -16,6 +18,7 @@ impl AppPart {
     /// Nothing of all this.
     pub(crate) const NONE: Self = Self {
         commands: &[],
+        needs_machine: false,
         palette: |_| Vec::new(),
     };
 }

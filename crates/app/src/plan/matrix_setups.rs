@@ -196,7 +196,7 @@ pub(super) mod tests {
             watch: None,
             environment_roots: EnvironmentRoots::default(),
         };
-        let backend = crate::backend::testing::none();
+        let backend = crate::empty_backend::for_tests();
         let (shared, _) = Shared::new(place, backend, Arc::new(|_| {}));
         (BenchDoor::new(Draft::default()), shared)
     }

@@ -559,7 +559,7 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let mut app = App::new(place, crate::backend::testing::none(), Arc::new(|_| {}));
+        let mut app = App::new(place, crate::empty_backend::for_tests(), Arc::new(|_| {}));
         let breaks = |_: &dyn Backend| panic!("on purpose");
         app.bench
             .begin_run("Odd".to_owned(), breaks, &mut app.shared);

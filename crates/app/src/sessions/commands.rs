@@ -11,10 +11,12 @@ pub(crate) const NO_SESSION: &str = "no session is open";
 pub(crate) const ALL: &[Command] = &[
     command("open", "Open files…", "Ctrl+O", |_| {
         Ok(Action::Sessions(Sessions::Choose))
-    }),
+    })
+    .on_machine(),
     command("open-example", "Open the first example", "", |_| {
         Ok(Action::Sessions(Sessions::OpenExample(0)))
-    }),
+    })
+    .on_machine(),
     command("close-all", "Close all sessions", "Ctrl+Shift+W", |app| {
         if app.shared.sessions.is_empty() {
             Err(NO_SESSION)
@@ -30,22 +32,27 @@ pub(crate) const ALL: &[Command] = &[
         "Save the last session as…",
         "Ctrl+Shift+S",
         |app| with_last(app, |id| Action::Sessions(Sessions::SaveAs(id, None))),
-    ),
+    )
+    .on_machine(),
     command("report", "Write a report…", "Ctrl+Shift+E", |app| {
         report(app, ReportTarget::Ask)
-    }),
+    })
+    .on_machine(),
     command("preview-report", "Preview the report", "", |app| {
         report(app, ReportTarget::Preview)
-    }),
+    })
+    .on_machine(),
     command("reload", "Reload the last session", "Ctrl+Shift+R", |app| {
         with_last(app, |id| Action::Sessions(Sessions::Reload(id)))
-    }),
+    })
+    .on_machine(),
     command(
         "run-again",
         "Reuse the plan of the last session",
         "",
         run_again,
-    ),
+    )
+    .on_machine(),
 ];
 
 fn with_last(app: &App, act: fn(SessionId) -> Action) -> Result<Action, &'static str> {

@@ -47,10 +47,7 @@ impl Shared {
                 None => self.open_sessions(vec![path]),
             },
             Sessions::Close(id) => self.close_sessions(vec![id]),
-            Sessions::CloseAll => {
-                let all = self.sessions.iter().map(|open| open.id);
-                self.close_sessions(all.filter(|id| *id != LIVE).collect());
-            }
+            Sessions::CloseAll => self.close_all_sessions(),
             Sessions::Reload(id) => {
                 if let Some(path) = self.sessions.get(id).and_then(|open| open.path.clone()) {
                     self.read_sessions(vec![(id, path)]);
@@ -142,8 +139,13 @@ impl Shared {
         self.go_to_opened();
     }
 
+    pub(crate) fn close_all_sessions(&mut self) {
+        let all = self.sessions.iter().map(|open| open.id);
+        self.close_sessions(all.filter(|id| *id != LIVE).collect());
+    }
+
     /// Closes sessions; what is made of the open ones is made anew once for all of them.
-    fn close_sessions(&mut self, ids: Vec<SessionId>) {
+    pub(crate) fn close_sessions(&mut self, ids: Vec<SessionId>) {
         for id in &ids {
             self.sessions.close(*id);
             self.opening.examples.remove(id);
@@ -333,6 +335,21 @@ impl Shared {
             } else {
                 Screen::Kernels
             };
+        }
+    }
+
+    /// Opens sessions that are in no file.
+    pub(crate) fn open_unsaved(&mut self, sessions: Vec<Session>) {
+        self.opening.alone = Some(BTreeSet::new());
+        for session in sessions {
+            let id = self.sessions.new_id();
+            self.jobs.spawn_then(
+                "open",
+                move || Opened::unsaved(id, session),
+                |app, opened| {
+                    app.shared.opened(opened);
+                },
+            );
         }
     }
 

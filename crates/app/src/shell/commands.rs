@@ -52,17 +52,20 @@ pub(crate) const ALL: &[Command] = &[
     ),
     command("hints", "Show the hints for newcomers", "", |_| {
         Ok(shell(Shell::Hint(0)))
-    }),
+    })
+    .on_machine(),
     command("close-hints", "Close the hints for newcomers", "", |app| {
         let shown = app.shared.hint().ok_or("the hints are closed");
         shown.map(|_| shell(Shell::Hint(hints::ALL.len())))
-    }),
+    })
+    .on_machine(),
     command(
         "guide",
         "Open the guide's page of this screen",
         "F1",
         |app| Ok(shell(Shell::Guide(!app.shared.window.guide_open))),
     )
+    .on_machine()
     .also("Shift+Questionmark"),
     command("log", "Show the log", "Ctrl+L", |app| {
         Ok(shell(Shell::Log(!app.shared.window.log_open)))
@@ -72,7 +75,8 @@ pub(crate) const ALL: &[Command] = &[
         "Show or hide the library",
         "Ctrl+B",
         |_| Ok(shell(Shell::ToggleLibrary)),
-    ),
+    )
+    .on_machine(),
     command("theme-next", "Next theme", "", |_| {
         Ok(shell(Shell::NextTheme))
     }),
@@ -119,7 +123,8 @@ pub(crate) const ALL: &[Command] = &[
     }),
     command("close", "Close Powerband", "Ctrl+Q", |_| {
         Ok(shell(Shell::AskClose))
-    }),
+    })
+    .on_machine(),
 ];
 
 fn shell(change: Shell) -> Action {

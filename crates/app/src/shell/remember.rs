@@ -4,6 +4,7 @@ use super::settings::{SavedState, write};
 use crate::App;
 use crate::notices::NoticeLevel;
 use crate::shared::Shared;
+use powerband_core::base::system::HAS_FILES;
 
 impl App {
     /// The state to save now.
@@ -34,6 +35,9 @@ impl App {
 
     /// Saves the window's state. Called when the window closes.
     pub fn remember(&self) -> Result<(), String> {
+        if !HAS_FILES {
+            return Ok(());
+        }
         self.profile.flush_all_notes();
         write(&self.shared.window.file, &self.to_remember())
     }
@@ -41,7 +45,11 @@ impl App {
     /// Saves it periodically too, in case the window is killed.
     pub(crate) fn remember_now_and_then(&mut self, now_ns: u64) {
         const EVERY_NS: u64 = 10_000_000_000;
-        if now_ns.saturating_sub(self.shared.window.written.1) < EVERY_NS {
+        if !HAS_FILES {
+            return;
+        }
+        let is_early = now_ns.saturating_sub(self.shared.window.written.1) < EVERY_NS;
+        if is_early || !self.shared.has_machine() {
             return;
         }
         let remembered = self.to_remember();
@@ -90,7 +98,7 @@ mod tests {
             &Settings::default(),
             "/none".into(),
         );
-        let backend = crate::backend::testing::none();
+        let backend = crate::empty_backend::for_tests();
         let (mut shared, _) = Shared::new(place, backend, Arc::new(|_| {}));
         for _ in 0..2 {
             shared.not_remembered("no space");

@@ -3,6 +3,7 @@
 //! With a broken file the window starts with defaults. From a file of another version it uses what it can
 //! read, and leaves the rest in the file.
 
+use powerband_core::base::system::HAS_FILES;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -194,6 +195,9 @@ impl SavedState {
 
 /// The saved state, and a warning about it.
 pub fn read(path: &Path) -> (SavedState, Option<String>) {
+    if !HAS_FILES {
+        return (SavedState::default(), None);
+    }
     let unreadable = |reason: &str| {
         let aside = own_file::aside(path);
         let then = aside.as_deref().and_then(Path::file_name).map_or_else(

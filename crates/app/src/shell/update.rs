@@ -109,9 +109,11 @@ impl Shared {
 
     /// Whether the library stands beside the screen.
     pub fn shows_library(&self) -> bool {
-        self.window
-            .library_in_narrow
-            .unwrap_or(!self.remembered.library_folded)
+        self.has_machine()
+            && self
+                .window
+                .library_in_narrow
+                .unwrap_or(!self.remembered.library_folded)
     }
 
     /// Shows the library beside the screen or folds it; in a narrow window for as long as it is narrow.

@@ -17,7 +17,8 @@ const SCROLL: f32 = 240.0;
 pub(crate) const ALL: &[Command] = &[
     command("open-trace", "Open a trace…", "Ctrl+Shift+O", |_| {
         Ok(Action::Timeline(Timeline::Choose))
-    }),
+    })
+    .on_machine(),
     command("timeline-closer", "Timeline: zoom in", "W", |app| {
         timeline(app, || Timeline::Zoom(1.0 / ZOOM))
     }),

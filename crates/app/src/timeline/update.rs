@@ -349,7 +349,7 @@ impl ProfileDoor {
             }
             return;
         }
-        let Ok(path) = kernels::trace_path(&shared.sessions, pick) else {
+        let Ok(path) = kernels::trace_path(shared, pick) else {
             return;
         };
         shared.screen = Screen::Timeline;

@@ -57,7 +57,13 @@ fn read_set(
     if let Some(profile) = reading.profile {
         let read = backend.read_timeline(set, &progress)?;
         let owner = (reading.session, profile);
-        return Ok(Some(Box::new(opened(reading, owner, read))));
+        let mut open = opened(reading, owner, read);
+        if !backend.has_machine() {
+            // Notes on it are in no file.
+            open.path = None;
+            open.kept = Ok(trace_notes::TraceNotes::default());
+        }
+        return Ok(Some(Box::new(open)));
     }
     let (session, read) = backend.read_session(set, &progress)?;
     if reading.cancel.is_cancelled() {

@@ -16,6 +16,9 @@ mod own {
     use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
     use rustix::time::{ClockId, clock_gettime};
 
+    /// Whether there are files.
+    pub const HAS_FILES: bool = true;
+
     fn clock_ns(clock: ClockId) -> u64 {
         let time = clock_gettime(clock);
         time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -107,6 +110,9 @@ mod own {
     use std::time::Duration;
 
     use web_time::{Instant, SystemTime, UNIX_EPOCH};
+
+    /// Whether there are files: a page of a browser has none, and what would read them is left out of it.
+    pub const HAS_FILES: bool = cfg!(not(target_arch = "wasm32"));
 
     /// Memory where nothing says how much there is: what a page of a browser may use.
     const USUAL_MEMORY: u64 = 4 << 30;

@@ -2,6 +2,7 @@
 
 pub mod accuracy;
 pub mod again;
+pub mod anonymous;
 pub mod case;
 pub mod claim;
 pub mod device;
@@ -45,6 +46,7 @@ pub mod telemetry;
 pub mod telemetry_paths;
 pub mod tensor;
 pub mod trace;
+pub mod trace_columns;
 pub mod trace_nesting;
 pub mod trace_operators;
 pub mod trace_steps;

@@ -78,7 +78,7 @@ impl SliceKind {
 }
 
 /// A line of the timeline: a stream of a device, or a thread.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Track {
     /// The device that it belongs to; nothing for a thread of the host.
     pub device: Option<u32>,
@@ -148,7 +148,7 @@ impl Slice {
 }
 
 /// Memory that was taken or given back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct MemoryEvent {
     /// When, as slices count.
     pub at_ns: i64,
@@ -255,6 +255,11 @@ impl Trace {
     /// Arguments with types and sizes, by their number.
     pub fn shapes(&self, number: u32) -> &str {
         self.shape_texts.get(number)
+    }
+
+    /// How many of these there are, with the empty one.
+    pub(crate) fn n_shape_texts(&self) -> usize {
+        self.shape_texts.len()
     }
 
     /// Whether types and sizes of any slice were recorded.

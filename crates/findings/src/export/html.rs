@@ -19,15 +19,41 @@ const STYLE: &str = include_str!("../../../../assets/report.css");
 const FRAGMENT_STYLE: &str = ".powerband td,.powerband th{text-align:left;padding:2px 8px}\
 .powerband .number{text-align:right;white-space:nowrap}.powerband .good,.powerband .bad{font-weight:bold}\
 .powerband img{max-width:100%;background:#fff}";
+/// What a page has beside the report.
+#[derive(Clone, Copy, Debug)]
+pub struct PageExtras<'a> {
+    /// What the page may do, as its policy.
+    pub policy: &'a str,
+    /// At the end of the head, as HTML.
+    pub head: &'a str,
+    /// Before and behind the report, as HTML.
+    pub beside: [&'a str; 2],
+}
+
+/// No script, and no request.
+const REPORT_ALONE: PageExtras<'static> = PageExtras {
+    policy: "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+    head: "",
+    beside: ["", ""],
+};
 
 /// The whole file.
 pub fn write(document: &Document) -> String {
+    write_with(document, REPORT_ALONE)
+}
+
+/// The whole file, with more than the report in it.
+pub fn write_with(document: &Document, extras: PageExtras<'_>) -> String {
     let mut page = String::with_capacity(256 * 1024);
     let title = escaped(&document.title);
     page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     // Even a smuggled-in picture could not make a request.
-    page.push_str(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n",
+    put(
+        &mut page,
+        format_args!(
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n",
+            extras.policy
+        ),
     );
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     page.push_str("<meta name=\"color-scheme\" content=\"light dark\">\n");
@@ -35,7 +61,10 @@ pub fn write(document: &Document) -> String {
     page.push_str("<link rel=\"icon\" href=\"data:,\">\n");
     put(
         &mut page,
-        format_args!("<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"),
+        format_args!(
+            "<title>{title}</title>\n<style>\n{STYLE}</style>\n{}</head>\n<body>\n{}<main>\n",
+            extras.head, extras.beside[0]
+        ),
     );
     put(
         &mut page,
@@ -57,8 +86,9 @@ pub fn write(document: &Document) -> String {
     put(
         &mut page,
         format_args!(
-            "</main>\n<footer>{}</footer>\n</body>\n</html>\n",
-            escaped(&document.footer)
+            "</main>\n<footer>{}</footer>\n{}</body>\n</html>\n",
+            escaped(&document.footer),
+            extras.beside[1]
         ),
     );
     page

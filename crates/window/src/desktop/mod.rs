@@ -15,10 +15,6 @@ pub(crate) mod missing_libraries;
 mod page;
 #[cfg(not(target_arch = "wasm32"))]
 mod portal;
-#[cfg_attr(
-    target_arch = "wasm32",
-    expect(dead_code, reason = "no desktop reports them in a page")
-)]
 mod setting;
 
 pub(crate) use dialog_request::{DesktopDialog, DialogKind, DialogRequest};

@@ -1,7 +1,9 @@
 //! The parts around every screen: rail, library, strip, palette, notices.
 
 pub(super) mod closing;
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) mod guide;
+#[cfg(not(target_arch = "wasm32"))]
 pub(super) mod library;
 pub(super) mod log;
 pub(super) mod notices;

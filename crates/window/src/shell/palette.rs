@@ -109,8 +109,7 @@ fn step(ui: &Ui, memory: &mut PaletteMemory, count: usize) {
 }
 
 fn offers(app: &App, words: &str) -> Vec<PaletteEntry> {
-    let commands = command::ALL
-        .iter()
+    let commands = command::offered(&app.shared)
         .map(|command| (command.title.to_owned(), PaletteSource::Command(command)));
     let sessions = app.library.found.iter().filter_map(|(path, scanned)| {
         let entry = scanned.entry.as_ref().ok()?;

@@ -88,7 +88,9 @@ pub(crate) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
                 help: "",
                 short,
             };
-            if square(ui, icon::PANEL, roles.faint, &words, false, height).clicked() {
+            if app.shared.has_machine()
+                && square(ui, icon::PANEL, roles.faint, &words, false, height).clicked()
+            {
                 actions.push(Action::Shell(Shell::ToggleLibrary));
             }
             if ui.ctx().content_rect().width() >= FOLDS {
@@ -109,7 +111,9 @@ fn entry_height_and_gap(room: f32, count: usize) -> (f32, f32) {
 
 fn doors(ui: &mut Ui, app: &App, height: f32, actions: &mut Vec<Action>) {
     ui.vertical_centered(|ui| {
-        for (door, glyph) in ICONS {
+        let has_machine = app.shared.has_machine();
+        let offered = ICONS.into_iter();
+        for (door, glyph) in offered.filter(|(door, _)| has_machine || !door.needs_machine()) {
             entry(ui, app, door, glyph, height, actions);
         }
     });

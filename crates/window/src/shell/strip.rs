@@ -88,6 +88,9 @@ fn troubles(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 fn state(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if !app.shared.has_machine() {
+        return;
+    }
     let roles = theme::roles(ui);
     let (color, words) = match &app.bench.run {
         Some(run) if run.stage.is_going_on() => (roles.accent, running_words(run)),

@@ -49,6 +49,9 @@ pub(super) fn header(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<A
 /// Writes a report that begins with what the screen shows.
 pub(super) fn report_button(ui: &mut Ui, app: &App, screen: Screen, actions: &mut Vec<Action>) {
     let subject = app.reported_subject(screen);
+    if !app.shared.has_machine() {
+        return;
+    }
     let main = app.shared.screen;
     if screen != main && subject.is_some() && app.reported_subject(main) == subject {
         // That of the main pane begins with all panes of the same subject.

@@ -54,6 +54,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical_centered(|ui| {
         let helps = fleet::empty_help(&app.shared.sessions, app.compare.fleet.each_session);
         label::empty(ui, icon::FLEET, "No case of several machines", helps);
+        if !app.shared.has_machine() {
+            return;
+        }
         if button::labelled(ui, Some(icon::PLAN), "Plan setups with where=").clicked() {
             actions.push(Action::Go(Screen::Plan));
         }

@@ -46,7 +46,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             "No case to follow",
             history::empty_help(&app.shared.sessions),
         );
-        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if app.shared.has_machine()
+            && button::primary(ui, Some(icon::OPEN), "Open files…").clicked()
+        {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
@@ -271,7 +273,8 @@ fn small_chart(ui: &mut Ui, place: usize, spec: &ChartSpec) {
 
 /// Measures the last two sessions in one run, where they can be measured here.
 fn again(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    let Ok(sides) = app.compare.history.sides_to_measure_again() else {
+    let sides = app.compare.history.sides_to_measure_again();
+    let Some(sides) = sides.ok().filter(|_| app.shared.has_machine()) else {
         return;
     };
     ui.add_space(space::SMALL);

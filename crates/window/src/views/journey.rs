@@ -40,6 +40,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     ui.vertical_centered(|ui| {
         let sentence = journey::empty_help(&app.shared.sessions);
         label::empty(ui, icon::JOURNEY, "No steps yet", sentence);
+        if !app.shared.has_machine() {
+            return;
+        }
         for ladder in plan::ladders() {
             let name = format!("Plan: {}", ladder.title);
             let button = button::labelled(ui, None, &name).on_hover_text(ladder.about);
@@ -49,7 +52,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             ui.add_space(space::TINY);
         }
         ui.add_space(space::SMALL);
-        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if app.shared.has_machine()
+            && button::primary(ui, Some(icon::OPEN), "Open files…").clicked()
+        {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });

@@ -21,16 +21,24 @@ const NAME: f32 = 200.0;
 const NAME_SHARE: f32 = 0.42;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
-    label::screen_title(ui, "Settings", "Saved between starts");
+    let kept = if app.shared.has_machine() {
+        "Saved between starts"
+    } else {
+        "Kept while the page is open"
+    };
+    label::screen_title(ui, "Settings", kept);
     ui.add_space(space::MEDIUM);
     super::scrolled(ui, |ui| {
         ui.set_max_width(ui.available_width().min(WIDTH));
         super::card(ui, |ui| looks(ui, app, actions));
         ui.add_space(space::MEDIUM);
-        super::card(ui, |ui| measuring(ui, app, actions));
-        ui.add_space(space::MEDIUM);
-        super::card(ui, |ui| engines(ui, app, actions));
-        ui.add_space(space::MEDIUM);
+        #[cfg(not(target_arch = "wasm32"))]
+        if app.shared.has_machine() {
+            super::card(ui, |ui| measuring(ui, app, actions));
+            ui.add_space(space::MEDIUM);
+            super::card(ui, |ui| engines(ui, app, actions));
+            ui.add_space(space::MEDIUM);
+        }
         super::card(ui, |ui| shortcuts(ui, app, actions));
     });
 }
@@ -74,6 +82,7 @@ pub(crate) fn holds_size(ctx: &Context, app: &App) -> bool {
     is_held.unwrap_or(false) && app.shared.shows(Screen::Settings)
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Measuring");
     row(ui, "Device readings", |ui| {
@@ -99,6 +108,7 @@ fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// Locations of ONNX Runtime and Python.
+#[cfg(not(target_arch = "wasm32"))]
 fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Engines");
     for pointed in PathSetting::ALL {
@@ -167,7 +177,8 @@ fn shortcuts(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         "Click a shortcut and press new keys; Backspace removes it.",
     );
     ui.add_space(space::SMALL);
-    for command in command::find(&filter) {
+    let found = command::find(&filter).into_iter();
+    for command in found.filter(|command| command.is_offered(&app.shared)) {
         shortcut(ui, app, command, actions);
     }
 }

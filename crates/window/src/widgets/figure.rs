@@ -37,6 +37,10 @@ fn with_memory<R>(ctx: &Context, change: impl FnOnce(&mut FigureMemory) -> R) ->
 /// Shows the buttons at the upper right corner of a figure. The picture is made only when it is
 /// requested.
 pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
+    // A page has no files, and its pictures are made by nothing that is in it.
+    if cfg!(target_arch = "wasm32") {
+        return;
+    }
     let id = ui.scope_id().with((name, "figure"));
     let is_under = ui.rect_contains_pointer(place);
     let wanted = with_memory(ui.ctx(), |desk| {

@@ -78,7 +78,7 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             "No open session has a setup with times. Open two sessions that have, and see what changed."
         };
         label::empty(ui, icon::COMPARE, "Two sides needed", sentence);
-        if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if app.shared.has_machine() && button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
@@ -381,6 +381,9 @@ fn next_steps(ui: &mut Ui, app: &App, comparison: &Comparison, actions: &mut Vec
     if let Some(networks) = &comparison.networks {
         let color = flags::color(theme::roles(ui), FlagSeverity::Amber);
         label::pill(ui, "different networks", color).on_hover_text(networks);
+    }
+    if !app.shared.has_machine() {
+        return;
     }
     again(ui, app, actions);
     let Some((session, more)) = app.compare.sides.rounds_to_settle(&app.shared.sessions) else {

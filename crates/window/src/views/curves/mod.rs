@@ -44,7 +44,7 @@ const LONGEST_BESIDE: usize = 26;
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     if app.shared.sessions.is_empty() {
-        return empty(ui, actions);
+        return empty(ui, app, actions);
     }
     let mut changes = Vec::new();
     header(ui, app, &mut changes);
@@ -87,13 +87,16 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     super::each(changes, Action::Curves, actions);
 }
 
-fn empty(ui: &mut Ui, actions: &mut Vec<Action>) {
+fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::screen_title(ui, "Curves", "Latency and throughput against batch size");
     ui.add_space(ui.available_height() * 0.25);
     ui.vertical_centered(|ui| {
         let sentence =
             "Open one from the library, drop a file, or run a plan. Several can be open at once.";
         label::empty(ui, icon::CURVES, "No session is open", sentence);
+        if !app.shared.has_machine() {
+            return;
+        }
         if button::primary(ui, Some(icon::OPEN), "Open files…").clicked() {
             actions.push(Action::Sessions(Sessions::Choose));
         }

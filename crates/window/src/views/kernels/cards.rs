@@ -361,7 +361,9 @@ pub(super) fn particulars(
             ui.add_space(space::MEDIUM);
         }
     }
-    super::super::card(ui, |ui| rules(ui, found, changes));
+    if app.shared.has_machine() {
+        super::super::card(ui, |ui| rules(ui, found, changes));
+    }
 }
 
 fn memory_card(ui: &mut Ui, memory: &MemoryUse, chart: &ChartSpec) {

@@ -81,7 +81,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
         }
         ui.add_space(space::MEDIUM);
-        if button::labelled(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if app.shared.has_machine()
+            && button::labelled(ui, Some(icon::OPEN), "Open files…").clicked()
+        {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });

@@ -91,7 +91,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         let sentence = why::what_helps(&app.shared.sessions);
         label::empty(ui, icon::KERNELS, "No network yet", sentence);
         ui.add_space(space::MEDIUM);
-        if button::labelled(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if app.shared.has_machine()
+            && button::labelled(ui, Some(icon::OPEN), "Open files…").clicked()
+        {
             actions.push(Action::Sessions(powerband_app::action::Sessions::Choose));
         }
     });

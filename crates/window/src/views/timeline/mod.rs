@@ -74,6 +74,10 @@ fn empty(ui: &mut Ui, app: &App, changes: &mut Vec<Timeline>) {
     }
     ui.add_space(ui.available_height() * 0.2);
     ui.vertical_centered(|ui| {
+        if !app.shared.has_machine() {
+            let sentence = "Kernels shows a profile, and leads to its timeline where it has one.";
+            return label::empty(ui, icon::TIMELINE, "No timeline is shown", sentence);
+        }
         let sentence = "Device streams and host threads over time, with every kernel, copy and launch. Open a profiler's file, or drop one on the window.";
         label::empty(ui, icon::TIMELINE, "No trace is open", sentence);
         let button = button::primary(ui, Some(icon::OPEN), "Open a trace…");

@@ -23,7 +23,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, current: Current<'_>, changes: &mut V
             if button::icon(ui, icon::CLOSE, "Close the trace").clicked() {
                 changes.push(Timeline::Close(id));
             }
-            if button::icon(ui, icon::OPEN, "Open a trace").clicked() {
+            if app.shared.has_machine() && button::icon(ui, icon::OPEN, "Open a trace").clicked() {
                 changes.push(Timeline::Choose);
             }
             let several = open

@@ -72,7 +72,9 @@ fn untried(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &mut Vec<A
             ui.horizontal_top(row);
         }
     }
-    if let Ok(pin) = why::case_to_ask(app) {
+    if let Ok(pin) = why::case_to_ask(app)
+        && app.shared.has_machine()
+    {
         ui.horizontal(|ui| {
             ui.add_space(10.0);
             if button::labelled(ui, Some(icon::PLAN), "Plan it").clicked() {
@@ -88,6 +90,9 @@ fn untried(ui: &mut Ui, app: &App, tried: &TriedExperiments, actions: &mut Vec<A
 
 /// Measures one change in turns with the case, with a verdict.
 fn try_button(ui: &mut Ui, app: &App, change: ExperimentChange, actions: &mut Vec<Action>) {
+    if !app.shared.has_machine() {
+        return;
+    }
     let pin = why::case_to_ask(app);
     let allowed = pin.map(|_| ());
     let name = format!("Try {}", change.title());

@@ -122,8 +122,9 @@ fn unsaid(ui: &mut Ui, app: &App, found: &WhyResult, actions: &mut Vec<Action>) 
         // Nothing here measures what another machine reaches.
         let session = app.shared.sessions.get(found.looking.session);
         let is_from_here = session.is_some_and(|open| open.session.imported.is_none());
-        if !found.has_roofs && is_from_here {
-            let can_measure = powerband_app::roofs::commands::can_measure(&app.settings, &app.shared);
+        if !found.has_roofs && is_from_here && app.shared.has_machine() {
+            let can_measure =
+                powerband_app::roofs::commands::can_measure(&app.settings, &app.shared);
             if button::plain_if(ui, can_measure, None, "Measure roofs").clicked() {
                 actions.push(Action::Roofs(Roofs::Measure));
             }

@@ -66,7 +66,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
             );
         }
         ui.add_space(space::MEDIUM);
-        if button::labelled(ui, Some(icon::OPEN), "Open files…").clicked() {
+        if app.shared.has_machine()
+            && button::labelled(ui, Some(icon::OPEN), "Open files…").clicked()
+        {
             actions.push(Action::Sessions(Sessions::Choose));
         }
     });
@@ -74,6 +76,9 @@ fn empty(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 
 /// Measures experiments on the case that is shown.
 fn ask_button(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
+    if !app.shared.has_machine() {
+        return;
+    }
     let pin = why::case_to_ask(app);
     let allowed = pin.map(|_| ());
     let response = button::plain_if(ui, allowed, Some(icon::RUN), "Run experiments");

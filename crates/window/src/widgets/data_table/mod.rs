@@ -401,7 +401,9 @@ pub(crate) fn tools(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::TINY;
             let named = |what: &str| format!("{what} {}", kind.title);
-            if button::small_icon(ui, icon::EXPORT, &named("Export")).clicked() {
+            if app.shared.has_machine()
+                && button::small_icon(ui, icon::EXPORT, &named("Export")).clicked()
+            {
                 change(TableChange::Export(None));
             }
             if button::small_icon(ui, icon::COPY, &named("Copy")).clicked() {

@@ -1,0 +1,57 @@
+//! The window in a page of a browser: it shows the sessions that the page hands over, and measures nothing.
+//!
+//! `scripts/viewer` builds it, and the page that `src/result_page.rs` writes starts it.
+
+#![cfg(target_arch = "wasm32")]
+
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use eframe::{Renderer, WebOptions, WebRunner};
+use powerband_app::Installation;
+use powerband_app::empty_backend::EmptyBackend;
+use powerband_core::base::paths::Paths;
+use powerband_store::bundle::Bundle;
+use powerband_store::settings::Settings;
+use powerband_window::{Started, Window};
+use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+use web_sys::HtmlCanvasElement;
+
+#[wasm_bindgen]
+extern "C" {
+    /// The page shows its report in place of the viewer.
+    fn powerband_failed(reason: &str);
+}
+
+/// Shows the sessions of a bundle on a canvas.
+#[wasm_bindgen]
+pub async fn show(canvas: HtmlCanvasElement, bundle: Vec<u8>) -> Result<(), JsError> {
+    let runner = WebRunner::new();
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        usual(info);
+        powerband_failed(&info.to_string());
+    }));
+    let Bundle {
+        sessions,
+        timelines,
+    } = Bundle::unpack(&bundle)?;
+    let backend = EmptyBackend {
+        timelines,
+        ..EmptyBackend::default()
+    };
+    let paths = Paths::under(Path::new("/"));
+    let place = Installation::new(paths, &Settings::default(), PathBuf::new());
+    let started = Started::new(Arc::new(backend), place, Vec::new());
+    let options = WebOptions {
+        renderer: Renderer::Glow,
+        ..WebOptions::default()
+    };
+    let create: eframe::AppCreator<'static> = Box::new(|creation| {
+        let window = Window::new(&creation.egui_ctx, started);
+        Ok(Box::new(window.showing(sessions)))
+    });
+    let shown = runner.start(canvas, options, create).await;
+    shown.map_err(|error| JsError::new(&format!("{error:?}")))
+}

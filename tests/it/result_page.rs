@@ -1,0 +1,211 @@
+//! `powerband export SESSION... --to result.html`: a page that shows the screens of its sessions in a browser, offline.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::MultiGzDecoder;
+
+use crate::reports::{browser, measure, open};
+use crate::support::{Home, ProgramRun, component};
+
+/// Markup that a session's name may have.
+const MARKUP: &str = "<script>document.title='smuggled'</script> & co";
+/// Distinct colours of a screen with charts; an empty canvas has one, a page of text some dozens.
+const LEAST_COLOURS: usize = 400;
+/// The switch that lets a browser without a graphics card draw with WebGL, and patience for its pages.
+const WEBGL: [&str; 2] = ["--enable-unsafe-swiftshader", "--virtual-time-budget=8000"];
+
+/// Writes a page; nothing where this program has no viewer.
+fn page(home: &Home, args: &[&str]) -> Option<(PathBuf, ProgramRun)> {
+    let mut all = vec!["export"];
+    all.extend(args);
+    all.extend(["--to", "result.html"]);
+    let run = home.run(&all);
+    let has_viewer = !run.err.contains("scripts/viewer");
+    component(
+        has_viewer.then_some(()),
+        "the viewer, which scripts/viewer builds",
+    )?;
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(
+        run.out.is_empty() && run.err.contains("In it: "),
+        "{run:#?}"
+    );
+    Some((home.path("result.html"), run))
+}
+
+/// What a browser makes of a page: its document.
+fn document(home: &Home, browser: &Path, page: &Path, look: &[&str]) -> String {
+    let profile = format!("--user-data-dir={}", home.path("browser").display());
+    let address = format!("file://{}", page.display());
+    let mut args = vec![
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+    ];
+    args.extend([profile.as_str(), "--dump-dom"]);
+    args.extend(look);
+    args.push(&address);
+    let mut command = home.command_of(browser, &args);
+    let output = command.env("HOME", home.path("")).output();
+    String::from_utf8_lossy(&output.expect("the browser starts").stdout).into_owned()
+}
+
+/// Everything in a page as text: what is packed in it comes unpacked.
+fn unpacked(page: &Path) -> String {
+    let text = fs::read_to_string(page).expect("a page");
+    let mut all = text.clone();
+    for id in ["script", "sessions"] {
+        let begin = format!("id=\"powerband-{id}\">");
+        let (_, rest) = text.split_once(&begin).expect("a part");
+        let (packed, _) = rest.split_once('<').expect("its end");
+        let bytes = BASE64.decode(packed).expect("base64");
+        all.push_str(&String::from_utf8_lossy(&bytes));
+        for (at, _) in bytes
+            .windows(3)
+            .enumerate()
+            .filter(|(_, head)| *head == [0x1f, 0x8b, 8])
+        {
+            let mut part = Vec::new();
+            // Other bytes may look like the beginning of a part.
+            let read = MultiGzDecoder::new(&bytes[at..]).read_to_end(&mut part);
+            drop(read);
+            all.push_str(&String::from_utf8_lossy(&part));
+        }
+    }
+    all
+}
+
+#[test]
+fn the_screens_are_drawn_and_nobody_is_asked() {
+    let Some(browser) = browser() else {
+        return;
+    };
+    let home = Home::new();
+    measure(
+        &home,
+        "a.ron",
+        &["--name", MARKUP, "--setup", "fake,fixed=100"],
+    );
+    let Some((page, _)) = page(&home, &["a.ron"]) else {
+        return;
+    };
+    let text = fs::read_to_string(&page).expect("a page");
+    assert!(!text.contains("<script>document"), "markup of a name");
+    for (theme, ground) in [("1", [0xf6, 0xf7, 0xf9]), ("0", [0x0e, 0x10, 0x14])] {
+        let theme = format!("--blink-settings=preferredColorScheme={theme}");
+        let mut look = vec![theme.as_str(), "--window-size=1280,900"];
+        look.extend(WEBGL);
+        let picture = home.path("screen.png");
+        assert_eq!(
+            open(&home, &browser, &page, &picture, &look),
+            Vec::<String>::new()
+        );
+        let pixels = image::open(&picture).expect("a picture").into_rgb8();
+        let colours: BTreeSet<[u8; 3]> = pixels.pixels().map(|pixel| pixel.0).collect();
+        assert!(colours.len() > LEAST_COLOURS, "{} colours", colours.len());
+        assert_eq!(pixels.get_pixel(400, 20).0, ground);
+        let shown = document(&home, &browser, &page, &look);
+        assert!(shown.contains("class=\"viewing\""), "{}", &shown[..300]);
+        assert!(!shown.contains("<title>smuggled"), "{}", &shown[..300]);
+    }
+}
+
+#[test]
+fn a_page_that_was_cut_or_that_cannot_draw_shows_its_report() {
+    let Some(browser) = browser() else {
+        return;
+    };
+    let home = Home::new();
+    measure(&home, "a.ron", &[]);
+    let Some((page, _)) = page(&home, &["a.ron"]) else {
+        return;
+    };
+    let text = fs::read_to_string(&page).expect("a page");
+    let half = home.write("half.html", &text[..text.len() / 2]);
+    for (page, look, reason) in [
+        (&half, &WEBGL[..], "incomplete"),
+        (&page, &["--disable-3d-apis", WEBGL[1]][..], "no WebGL"),
+    ] {
+        let shown = document(&home, &browser, page, look);
+        assert!(
+            shown.contains("class=\"failed\""),
+            "{reason}: {}",
+            &shown[..300]
+        );
+        let (_, said) = shown.split_once("powerband-said").expect("a sentence");
+        assert!(said[..300].contains(reason), "{}", &said[..300]);
+        assert!(said.contains("These timings are made up"), "no report");
+    }
+}
+
+#[test]
+fn an_anonymous_page_has_no_path_and_no_name() {
+    let home = Home::new();
+    let trace = "tests/fixtures/import/kineto/resnet50-v100-train.pt.trace.json.gz";
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join(trace);
+    let imported = home.run(&["import", &trace.display().to_string(), "--to", "b.ron"]);
+    assert_eq!(imported.status, Some(0), "{imported:#?}");
+    let notes = "read from /home/carolyn/nets/r50.onnx on carolyn@rack7";
+    measure(&home, "a.ron", &["--name", notes]);
+    let secrets = ["/home/carolyn", "carolyn"];
+    let Some((with, run)) = page(&home, &["a.ron", "b.ron"]) else {
+        return;
+    };
+    assert!(run.err.contains("2 sessions, 1 timeline"), "{run:#?}");
+    assert!(run.err.contains("/home/carolyn/nets/r50.onnx"), "{run:#?}");
+    let all = unpacked(&with);
+    assert!(secrets.iter().all(|secret| all.contains(secret)));
+    assert!(all.contains("\"arguments\":["), "the timeline is packed");
+    let (without, run) = page(&home, &["a.ron", "b.ron", "--anonymous"]).expect("a page");
+    assert!(run.err.contains("without paths"), "{run:#?}");
+    let all = unpacked(&without);
+    for secret in secrets {
+        let found = all
+            .find(secret)
+            .map(|at| &all[at.saturating_sub(80)..at + 80]);
+        assert_eq!(found, None, "{secret}");
+    }
+    assert!(
+        all.contains("r50.onnx on user"),
+        "the rest of the words stays"
+    );
+}
+
+#[test]
+fn what_needs_one_session_refuses_several() {
+    let home = Home::new();
+    measure(&home, "a.ron", &[]);
+    for (args, said) in [
+        (
+            &["a.ron", "a.ron", "--to", "a.json"][..],
+            "only a page (.html)",
+        ),
+        (
+            &["a.ron", "--anonymous", "--to", "a.csv"][..],
+            "--anonymous is for a page",
+        ),
+        (
+            &[
+                "a.ron",
+                "--chart",
+                "latency",
+                "--anonymous",
+                "--to",
+                "a.html",
+            ][..],
+            "cannot be used",
+        ),
+    ] {
+        let mut all = vec!["export"];
+        all.extend(args);
+        let run = home.run(&all);
+        assert_eq!(run.status, Some(2), "{run:#?}");
+        assert!(run.err.contains(said), "{run:#?}");
+    }
+}
