@@ -4,7 +4,7 @@ use eframe::egui;
 
 use super::desktop::{heap, lost_display, missing_libraries};
 use super::theme;
-use super::{Started, Window};
+use super::window::{Started, Window};
 use powerband_app::shell::settings::{self, Placement};
 use powerband_core::base::clock;
 use powerband_core::base::ending::Ending;

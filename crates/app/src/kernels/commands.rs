@@ -1,9 +1,10 @@
 //! Commands about the kernels of a profile.
 
+use super::trace_path::trace_path;
 use super::{BreakdownChart, ProfileRef};
+use crate::App;
 use crate::action::{Action, Kernels};
 use crate::command::entry::{Command, command};
-use crate::{App, kernels};
 use powerband_findings::analysis::breakdown::BreakdownLevel;
 use powerband_findings::analysis::profile_runs::Times;
 
@@ -64,7 +65,7 @@ pub(crate) fn has_timeline(app: &App, pick: ProfileRef) -> Result<(), &'static s
         .iter()
         .any(|(_, open)| open.owner == owner);
     if !is_open {
-        kernels::trace_path(&app.shared, pick)?;
+        trace_path(&app.shared, pick)?;
     }
     Ok(())
 }

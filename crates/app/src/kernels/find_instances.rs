@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::instances::{InstanceChoice, InstanceSearch, InstancesLookup};
-use super::{ProfileRef, profile, trace_path};
+use super::trace_path::trace_path;
+use super::{ProfileRef, profile};
 use crate::backend::{Backend, FileProgress};
 use crate::doors::ProfileDoor;
 use crate::screen::Screen;

@@ -8,12 +8,12 @@ pub(crate) mod menu;
 pub(crate) mod palette;
 mod profile_ref;
 mod selected;
+pub(crate) mod trace_path;
 mod update;
 pub mod words;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use action::{BreakdownChart, SelectedRow};
@@ -23,7 +23,6 @@ pub(crate) use work::add_up;
 
 use super::derived::Derived;
 use super::sessions::{OpenSession, OpenSessions, Snapshot};
-use super::shared::Shared;
 use powerband_core::domain::profile::Profile;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::breakdown::{Breakdown, BreakdownLevel, Filter, FilteredRows};
@@ -87,16 +86,6 @@ impl KernelsResult {
         let place = BreakdownLevel::ALL.iter().position(|known| *known == level);
         &self.breakdowns[place.unwrap_or(0)]
     }
-}
-
-/// Where the timeline of a profile lies, or why there is none to be opened.
-pub(crate) fn trace_path(shared: &Shared, pick: ProfileRef) -> Result<PathBuf, &'static str> {
-    let trace = profile(&shared.sessions, pick).and_then(|profile| profile.trace_file.as_ref());
-    let trace = trace.ok_or("the profile has sums only, no timeline")?;
-    let session = shared.sessions.get(pick.session);
-    let session = session.and_then(|open| open.path.as_deref());
-    let found = shared.backend.timeline_path(session, trace);
-    found.ok_or("the timeline's file beside the session is missing")
 }
 
 /// The kernels screen.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::{OpenTrace, Seek, TimeSelection, TimelineSelection, TraceId, TraceReading, work};
 use crate::action::{Action, Kernels, Timeline};
-use crate::kernels::{self, ProfileRef};
+use crate::kernels::ProfileRef;
+use crate::kernels::trace_path::trace_path;
 use crate::notices::NoticeLevel;
 use crate::parts::layer::Layer;
 use crate::screen::Screen;
@@ -349,7 +350,7 @@ impl ProfileDoor {
             }
             return;
         }
-        let Ok(path) = kernels::trace_path(shared, pick) else {
+        let Ok(path) = trace_path(shared, pick) else {
             return;
         };
         shared.screen = Screen::Timeline;

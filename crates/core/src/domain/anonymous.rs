@@ -80,7 +80,9 @@ impl PrivateNames {
             .filter_map(|it| serde_json::to_value(it).ok())
             .collect();
         let mut texts = Vec::new();
-        values.iter().for_each(|value| collect(value, &mut texts));
+        for value in &values {
+            collect(value, &mut texts);
+        }
         let has = |name: &str| {
             texts
                 .iter()
@@ -151,7 +153,11 @@ impl PrivateNames {
     fn clean(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text_without(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.clean(item)),
+            Value::Array(items) => {
+                for item in items {
+                    self.clean(item);
+                }
+            }
             Value::Object(entries) => {
                 let cleaned = std::mem::take(entries).into_iter().map(|(key, mut value)| {
                     self.clean(&mut value);
@@ -245,7 +251,11 @@ fn paths_of(session: &Session) -> BTreeSet<String> {
 fn collect<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Array(items) => {
+            for item in items {
+                collect(item, texts);
+            }
+        }
         Value::Object(entries) => {
             for (key, value) in entries {
                 texts.push(key);

@@ -95,12 +95,11 @@ impl TraceColumns {
         let shapes = self.shape_texts.iter();
         let shapes: Vec<u32> = shapes.map(|it| trace.shapes_number(it)).collect();
         let tracks = trace.tracks.len() as u32;
-        let renamed = |numbers: &[u32], number: u32| match number {
-            0 => Ok(0),
-            _ => {
-                let new = numbers.get(number as usize - 1).copied();
-                new.ok_or(ColumnsError)
-            }
+        let renamed = |numbers: &[u32], number: u32| {
+            let Some(place) = (number as usize).checked_sub(1) else {
+                return Ok(0);
+            };
+            numbers.get(place).copied().ok_or(ColumnsError)
         };
         for event in &mut trace.memory {
             event.op = renamed(&names, event.op)?;

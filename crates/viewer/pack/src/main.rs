@@ -4,13 +4,15 @@
 
 use std::env;
 use std::fs::{self, File};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
+use zopfli::{Format, Options};
 
+/// How often the packing is improved; more gains little.
+const ITERATIONS: NonZeroU64 = NonZeroU64::new(5).expect("a number above zero");
 /// What the viewer is called there.
 const NAME: &str = "viewer";
 
@@ -48,10 +50,12 @@ fn pack(folder: &Path, out: &Path) -> Result<()> {
         let from = folder.join(from);
         let bytes = fs::read(&from).with_context(|| from.display().to_string())?;
         let to = out.join(to);
-        let file = File::create(&to).with_context(|| to.display().to_string())?;
-        let mut packer = GzEncoder::new(file, Compression::best());
-        std::io::Write::write_all(&mut packer, &bytes)?;
-        packer.finish()?;
+        let mut file = File::create(&to).with_context(|| to.display().to_string())?;
+        let options = Options {
+            iteration_count: ITERATIONS,
+            ..Options::default()
+        };
+        zopfli::compress(options, Format::Gzip, bytes.as_slice(), &mut file)?;
     }
     Ok(())
 }

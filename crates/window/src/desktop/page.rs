@@ -2,7 +2,8 @@
 
 use eframe::egui::Context;
 
-use super::{DesktopDialog, DesktopSetting, DialogRequest};
+use super::dialog_request::{DesktopDialog, DialogRequest};
+use super::setting::DesktopSetting;
 
 /// No dialog is open.
 pub(crate) fn open_dialog(_: DialogRequest, _: Context) -> Option<DesktopDialog> {

@@ -11,7 +11,7 @@ use zbus::blocking::{Connection, MessageIterator, connection};
 use zbus::message::{self, Message};
 use zbus::zvariant::Value;
 
-use super::{DesktopSetting, Scheme};
+use super::setting::{DesktopSetting, Scheme};
 
 /// Name and object of the portal on the bus.
 pub(super) const PORTAL: &str = "org.freedesktop.portal.Desktop";
