@@ -10,7 +10,7 @@ use anyhow::{Context as _, anyhow, bail};
 use super::args::ExportArgs;
 use super::compare::earlier_sessions;
 use super::export_networks::Networks;
-use super::export_page;
+use super::export_page::{self, not_written};
 use super::export_timelines::{Timelines, trace_file};
 use super::{Context, history, output};
 use powerband_core::base::atomic_file;
@@ -60,10 +60,6 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCo
     }
     output::note(&format!("Saved to {}", args.to.display()));
     Ok(ExitCode::SUCCESS)
-}
-
-pub(super) fn not_written(to: &Path) -> String {
-    format!("{} cannot be written", to.display())
 }
 
 /// Nothing is written over the session, and only files are replaced.

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::args::ExportArgs;
-use super::export::not_written;
 use super::export_timelines::trace;
 use super::{Context, output};
 use crate::result_page;
@@ -24,6 +23,10 @@ use powerband_store::{packed_trace, session_file, trace_file};
 pub(super) fn is_page(to: &Path) -> bool {
     to.extension()
         .is_some_and(|ending| ending.eq_ignore_ascii_case("html"))
+}
+
+pub(super) fn not_written(to: &Path) -> String {
+    format!("{} cannot be written", to.display())
 }
 
 pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
