@@ -184,7 +184,8 @@ impl PrivateNames {
             done = start + path.len();
         });
         clean.push_str(&text[done..]);
-        for (name, instead) in &self.names {
+        // Of two names that begin alike the longer one goes first.
+        for (name, instead) in self.names.iter().rev() {
             clean = replace_name(&clean, name, instead);
         }
         clean
