@@ -35,6 +35,8 @@ pub const SLURM_KEYS: &str = "slurm.";
 
 /// The option by which a setup names a loop of a Python program, which is measured there.
 pub const LOOP_KEY: &str = "loop";
+/// The engine that runs commands, and loops of Python programs.
+pub const COMMAND: &str = "command";
 
 /// The key with which a setup says what its runs are.
 pub const TASK_KEY: &str = "task";
@@ -96,7 +98,7 @@ impl Setup {
 
     /// Whether its runs are those of a loop in a Python program.
     pub fn is_python_loop(&self) -> bool {
-        self.options.contains_key(LOOP_KEY)
+        self.engine == COMMAND && self.options.contains_key(LOOP_KEY)
     }
 
     /// Whether it asks for another machine.

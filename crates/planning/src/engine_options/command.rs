@@ -5,7 +5,7 @@ use regex_lite::Regex;
 
 use super::EngineOptions;
 use super::key::{Key, Takes, always};
-use powerband_core::domain::setup::{LOOP_KEY, Setup};
+use powerband_core::domain::setup::{COMMAND, LOOP_KEY, Setup};
 
 /// What a command has to speak to be a worker itself.
 pub const PROTOCOL: &str = "protocol";
@@ -48,7 +48,7 @@ pub struct CommandEngine;
 
 impl EngineOptions for CommandEngine {
     fn id(&self) -> &'static str {
-        "command"
+        COMMAND
     }
 
     fn title(&self) -> &'static str {
