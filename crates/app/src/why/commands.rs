@@ -11,13 +11,15 @@ pub(crate) const ALL: &[Command] = &[
         "Why: measure experiments on this case",
         "",
         |app| ask::case_to_ask(app).map(|pin| Action::Run(RunAction::Why(pin, None))),
-    ),
+    )
+    .on_machine(),
     command(
         "why-batches",
         "Why: plan larger batches of this case",
         "",
         |app| ask::case_to_ask(app).map(|pin| Action::Plan(PlanEdit::LargerBatches(pin))),
-    ),
+    )
+    .on_machine(),
     command("why-none", "Why: select nothing", "", |app| {
         match app.profile.why.selected {
             Some(_) => Ok(Action::Why(Why::Select(None))),
