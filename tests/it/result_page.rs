@@ -10,17 +10,21 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::read::MultiGzDecoder;
 
 use crate::reports::{browser, measure, open};
-use crate::support::{Home, ProgramRun, component};
+use crate::support::{Home, ProgramRun, component, skipped};
 
 /// Markup that a session's name may have.
 const MARKUP: &str = "<script>document.title='smuggled'</script> & co";
 /// Distinct colours of a screen with charts; an empty canvas has one, a page of text some dozens.
 const LEAST_COLOURS: usize = 400;
 /// The switch that lets a browser without a graphics card draw with WebGL, and patience for its pages.
-const WEBGL: [&str; 2] = ["--enable-unsafe-swiftshader", "--virtual-time-budget=8000"];
+const WEBGL: [&str; 2] = ["--enable-unsafe-swiftshader", "--virtual-time-budget=30000"];
 
 /// Writes a page; nothing where this program has no viewer.
 fn page(home: &Home, args: &[&str]) -> Option<(PathBuf, ProgramRun)> {
+    if std::env::var_os("POWERBAND_WITHOUT_VIEWER").is_some() {
+        skipped("the viewer, which is left out here");
+        return None;
+    }
     let mut all = vec!["export"];
     all.extend(args);
     all.extend(["--to", "result.html"]);
