@@ -70,7 +70,6 @@ use powerband_core::domain::session::Session;
 use powerband_findings::chart::view::Zoom;
 pub use powerband_store::installation::Installation;
 use powerband_store::library::journals;
-use screen::Screen;
 use sessions::{LIVE, SessionId};
 use shared::{FollowUp, Shared};
 
@@ -202,7 +201,7 @@ impl App {
 
     /// Shows sessions that are in no file.
     pub fn show_sessions(&mut self, sessions: Vec<Session>) {
-        self.shared.screen = Screen::Curves;
+        self.shared.screen = Shared::first_screen(sessions.iter());
         self.shared.open_unsaved(sessions);
     }
 

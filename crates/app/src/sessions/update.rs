@@ -326,15 +326,19 @@ impl Shared {
     pub(crate) fn go_to_opened(&mut self) {
         let leaves = matches!(self.screen, Screen::Home | Screen::Library | Screen::Run);
         if std::mem::take(&mut self.opening.shows_opened) && leaves {
-            // A profile alone has no curves.
-            let has_curves = |open: &OpenSession| {
-                open.session.profiles.is_empty() || !open.session.cases.is_empty()
-            };
-            self.screen = if self.sessions.iter().any(has_curves) {
-                Screen::Curves
-            } else {
-                Screen::Kernels
-            };
+            let sessions = self.sessions.iter().map(|open| &*open.session);
+            self.screen = Self::first_screen(sessions);
+        }
+    }
+
+    /// The screen that shows opened sessions first: a profile alone has no curves.
+    pub(crate) fn first_screen<'a>(mut sessions: impl Iterator<Item = &'a Session>) -> Screen {
+        let has_curves =
+            |session: &Session| session.profiles.is_empty() || !session.cases.is_empty();
+        if sessions.any(has_curves) {
+            Screen::Curves
+        } else {
+            Screen::Kernels
         }
     }
 
