@@ -255,7 +255,7 @@ class ProgramRun:
     def _hang_up(self, pair: Tuple[socket.socket, Any]) -> None:
         self._connections.remove(pair)
         with contextlib.suppress(OSError):
-            # Whoever has a copy of the socket, its other side hears the end.
+            # Closes the connection even where a forked process holds a copy of the socket.
             pair[0].shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(OSError):
             pair[1].close()

@@ -32,7 +32,7 @@ pub fn run() -> io::Result<()> {
     process::named("replies", move || {
         drop(carry(answered, io::stdout()));
         drop(io::stderr().write_all(b"the Python program whose loop is measured has ended\n"));
-        // The other direction waits for a question that nobody would answer.
+        // The thread of the other direction blocks on standard input, so the process ends without joining it.
         low_level::exit(1);
     })?;
     carry(io::stdin().lock(), asked)

@@ -62,7 +62,7 @@ pub struct RankTimes {
     pub step_ns: Option<u64>,
     /// At least one collective ran.
     pub collective_ns: u64,
-    /// A collective ran, and nothing computed meanwhile.
+    /// Time in collectives during which no compute kernel or operator ran.
     pub exposed_ns: u64,
     /// In one collective or several, before the last rank had begun it.
     pub waited_ns: u64,

@@ -275,7 +275,7 @@ mod tests {
             .filter_map(MatchedCollective::last)
             .collect();
         assert_eq!(last, [(2, 3, 1), (3, 4, 2)]);
-        // The file of rank 2 is missing: rank 0 has nobody to wait for.
+        // Without the file of rank 2, the collective of ranks 0 and 2 is not matched.
         let found = MatchedRanks::new(&work[..2], &[0, 1], true);
         assert!(found.collectives.is_empty());
     }

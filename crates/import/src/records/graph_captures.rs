@@ -57,7 +57,7 @@ pub(super) fn captures(trace: &Trace) -> Vec<Capture> {
     let launched: FxHashSet<u64> = of_work.map(|slice| slice.link).collect();
     let mut calls: Vec<(i64, u32, i64, SliceKind)> = Vec::new();
     for slice in trace.slices() {
-        // Other threads may launch kernels meanwhile.
+        // Other threads may launch kernels during the capture.
         if slice.kind == SliceKind::Call
             && slice.start_ns >= begin_ns
             && !launched.contains(&slice.link)
