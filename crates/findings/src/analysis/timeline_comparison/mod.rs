@@ -14,10 +14,11 @@ mod repeated;
 mod step_work;
 pub mod time_map;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 pub use matching::WorkMatchedBy;
-use matching::match_work;
+use matching::{WorkMatches, match_work};
 pub use merged::MergedTraces;
 use repeated::RepeatedWork;
 pub use step_work::StepWork;
@@ -154,22 +155,22 @@ impl TimelineComparison {
             let work = side.drawn_work();
             &work[..work.len().min(MOST_WORK)]
         });
-        let pairs = match_work(drawn[0], drawn[1]);
+        let matches = match_work(drawn[0], drawn[1]);
         let steps = sides.each_ref().map(ComparedStep::from_stepped);
         let times = sides.each_ref().map(RepeatedWork::read);
-        let points = pairs.iter().flat_map(|((one, two), _)| {
+        let points = matches.in_order.iter().flat_map(|((one, two), _)| {
             let (one, two) = (&drawn[0][*one], &drawn[1][*two]);
             [(one.start_ns, two.start_ns), (one.end_ns, two.end_ns)]
         });
         let [first, second] = steps.each_ref().map(|step| step.start_ns);
         let linear = TimeMap::moved(first, second);
         // Where nothing matches, nothing can stand above anything.
-        let aligned = match pairs.as_slice() {
+        let aligned = match matches.in_order.as_slice() {
             [] => linear.clone(),
             _ => TimeMap::through(&points.collect::<Vec<(i64, i64)>>()),
         };
         let mut comparison = Self {
-            rows: rows(&sides, &drawn, &pairs, &times, &terms),
+            rows: rows(&sides, &drawn, &matches, &times, &terms),
             notes: Vec::new(),
             linear,
             aligned,
@@ -228,17 +229,15 @@ impl ComparedStep {
     }
 }
 
-type Pairs = [((usize, usize), WorkMatchedBy)];
-
 /// Rows of all work of both steps.
 fn rows(
     sides: &[SteppedTrace<'_>; 2],
     drawn: &[&[StepWork]; 2],
-    pairs: &Pairs,
+    matches: &WorkMatches,
     times: &[RepeatedWork; 2],
     terms: &Names,
 ) -> Vec<WorkPair> {
-    let mut rows = Vec::with_capacity(drawn[0].len() + drawn[1].len() - pairs.len());
+    let mut rows = Vec::with_capacity(drawn[0].len() + drawn[1].len() - matches.len());
     let row = |before: Option<&StepWork>, after: Option<&StepWork>| {
         let (side, work) = match (before, after) {
             (_, Some(work)) => (1, work),
@@ -256,32 +255,31 @@ fn rows(
             is_beyond_aligned: false,
         })
     };
-    let alone = |rows: &mut Vec<WorkPair>, before: Range<usize>, after: Range<usize>| {
-        rows.extend(
-            drawn[0][before]
-                .iter()
-                .filter_map(|work| row(Some(work), None)),
-        );
-        rows.extend(
-            drawn[1][after]
-                .iter()
-                .filter_map(|work| row(None, Some(work))),
-        );
+    let both = |one: usize, two: usize, by: WorkMatchedBy| {
+        let found = row(Some(&drawn[0][one]), Some(&drawn[1][two]))?;
+        let [before, after] = [&times[0].times[one], &times[1].times[two]];
+        Some(WorkPair {
+            matched_by: Some(by),
+            steps: StepDifference::new(before, after, matches.len()),
+            ..found
+        })
+    };
+    let moved_away: BTreeSet<usize> = matches.moved.values().map(|(one, _)| *one).collect();
+    let between = |rows: &mut Vec<WorkPair>, before: Range<usize>, after: Range<usize>| {
+        let gone = before.filter(|place| !moved_away.contains(place));
+        rows.extend(gone.filter_map(|place| row(Some(&drawn[0][place]), None)));
+        rows.extend(after.filter_map(|place| match matches.moved.get(&place) {
+            Some((one, by)) => both(*one, place, *by),
+            None => row(None, Some(&drawn[1][place])),
+        }));
     };
     let mut next = (0, 0);
-    for ((one, two), by) in pairs {
-        alone(&mut rows, next.0..*one, next.1..*two);
+    for ((one, two), by) in &matches.in_order {
+        between(&mut rows, next.0..*one, next.1..*two);
         next = (one + 1, two + 1);
-        let found = row(Some(&drawn[0][*one]), Some(&drawn[1][*two]));
-        let [before, after] = [&times[0].times[*one], &times[1].times[*two]];
-        let steps = StepDifference::new(before, after, pairs.len());
-        rows.extend(found.map(|row| WorkPair {
-            matched_by: Some(*by),
-            steps,
-            ..row
-        }));
+        rows.extend(both(*one, *two, *by));
     }
-    alone(&mut rows, next.0..drawn[0].len(), next.1..drawn[1].len());
+    between(&mut rows, next.0..drawn[0].len(), next.1..drawn[1].len());
     rows.extend(rest(sides, drawn, 0));
     rows.extend(rest(sides, drawn, 1));
     rows
