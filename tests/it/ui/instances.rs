@@ -21,7 +21,7 @@ use super::kernels::{ask, desk, found, pick};
 use super::{Desk, write};
 use crate::support::Home;
 
-fn real(file: &str) -> PathBuf {
+pub(super) fn real(file: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.join("tests/fixtures/import").join(file)
 }

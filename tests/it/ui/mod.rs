@@ -12,6 +12,7 @@ mod claims;
 mod commands;
 mod compare_by_hand;
 mod compared_profiles;
+mod compared_timelines;
 mod curves_by_hand;
 mod curves_charts;
 mod curves_under_hand;

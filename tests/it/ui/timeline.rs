@@ -99,34 +99,6 @@ fn compare_with_itself(timeline: &mut TimelineState) {
 }
 
 /// The trace that is shown is compared with a version of which all took longer, aligned, with a kernel selected.
-fn compare_with_slower(desk: &mut Desk) {
-    let timeline = &mut desk.app_mut().profile.timeline;
-    let after = timeline.shown.expect("a trace");
-    let mut slower = made_up();
-    slower.map_times(0..slower.len(), &|time_ns| time_ns * 5 / 4);
-    let before = timeline.new_id();
-    timeline.put(before, Arc::new(OpenTrace::new("last release", slower)));
-    timeline.show(after);
-    change(desk, Timeline::CompareWith(before));
-    desk.until("a comparison", |app| {
-        app.profile.timeline.comparison().is_some()
-    });
-    change(desk, Timeline::Align(true));
-    let compared = desk
-        .app()
-        .profile
-        .timeline
-        .comparison()
-        .expect("a comparison");
-    let longest = compared
-        .ribbon()
-        .bars
-        .iter()
-        .min_by(|one, other| one.difference_ns.total_cmp(&other.difference_ns));
-    let slice = longest.and_then(|bar| compared.merged.slice_of_row(bar.row));
-    change(desk, Timeline::GoTo(slice.expect("a slice")));
-}
-
 /// A trace that belongs to the profile that the kernels screen shows.
 pub(super) fn with_one_of_a_profile(app: &mut App, session: SessionId) {
     let open = OpenTrace {
@@ -507,14 +479,6 @@ fn timelines_are_painted() {
         desk.harness.event(Event::PointerGone);
         desk.step();
     }
-    let of_one = desk.app().profile.timeline.shown.expect("a trace");
-    compare_with_slower(&mut desk);
-    for (theme, word) in THEMES {
-        desk.act(Action::Shell(Shell::Theme(theme)));
-        desk.steps(2);
-        album.take(&mut desk, &format!("timeline-compared-{word}"));
-    }
-    change(&mut desk, Timeline::Show(of_one));
     for (size, word) in [((720.0, 700.0), "narrow"), ((1_920.0, 1_080.0), "wide")] {
         desk.harness.set_size(Vec2::from(size));
         change(

@@ -93,8 +93,8 @@ pub(super) fn slice_facts(ui: &mut Ui, compared: &ComparedTrace, slice: usize) {
         let (low, high) = steps.recorded.interval;
         let [ratio, low, high] =
             [steps.recorded.ratio, low, high].map(|ratio| humanize::significant(ratio, 3));
-        let interval = format!("× {ratio}, {low} to {high}");
-        label::pair(ui, "Over steps", &interval);
+        label::pair(ui, "Over steps", &format!("× {ratio}"));
+        label::pair(ui, "Interval", &format!("{low} to {high}"));
     }
     let bar = compared.ribbon().bars.iter().find(|bar| bar.row == row);
     if let Some(standing) = bar.map(|bar: &RibbonBar| bar.standing.title()) {
