@@ -2,8 +2,9 @@
 "use strict";
 const root = document.documentElement;
 const nonce = document.currentScript.nonce;
-// The address of the page with #report shows the report alone.
-const opens = location.hash !== "#report";
+// The address of the page with #report shows the report alone, with #kernels or another name that screen.
+const place = decodeURIComponent(location.hash.slice(1));
+const opens = place !== "report";
 if (opens) {
   root.className = "opening";
 }
@@ -15,13 +16,24 @@ function powerband_failed(reason) {
     "The screens of this result cannot be shown: " + reason + " Below is its report.";
 }
 
+function powerband_screen_text(text) {
+  document.getElementById("powerband-screen").textContent = text;
+}
+
+// Five characters are four bytes: digits to the base of 85, whose codes begin at 40; "!" stands for "<".
 function bytesOf(id) {
-  const text = atob(document.getElementById(id).textContent);
-  const bytes = new Uint8Array(text.length);
-  for (let place = 0; place < text.length; place++) {
-    bytes[place] = text.charCodeAt(place);
+  const element = document.getElementById(id);
+  const text = element.textContent;
+  const view = new DataView(new ArrayBuffer((text.length / 5) * 4));
+  for (let from = 0; from < text.length; from += 5) {
+    let value = 0;
+    for (let at = from; at < from + 5; at++) {
+      const code = text.charCodeAt(at);
+      value = value * 85 + (code === 33 ? 20 : code - 40);
+    }
+    view.setUint32((from / 5) * 4, value);
   }
-  return bytes;
+  return new Uint8Array(view.buffer, 0, Number(element.dataset.length));
 }
 
 function unpacked(id, type) {
@@ -50,7 +62,7 @@ async function openViewer() {
   document.head.append(script);
   await wasm_bindgen({ module_or_path: unpacked("powerband-program", "application/wasm") });
   const canvas = document.getElementById("powerband-canvas");
-  await wasm_bindgen.show(canvas, bytesOf("powerband-sessions"));
+  await wasm_bindgen.show(canvas, bytesOf("powerband-sessions"), place);
   if (root.className !== "failed") {
     root.className = "viewing";
     root.dataset.opened = Math.round(performance.now());

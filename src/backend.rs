@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::page_contents::PageContents;
+use crate::result_page;
 use powerband_app::backend::{
-    Backend, FileProgress, FoundEngine, InstallProgress, ReadTimeline, ReadyRun, RunSubject,
-    WantedRoofs,
+    Backend, FileProgress, FoundEngine, InstallProgress, PageFacts, PageSource, ReadTimeline,
+    ReadyRun, RunSubject, WantedRoofs,
 };
 use powerband_app::detached::DetachedRun;
 use powerband_app::why::tally;
@@ -27,6 +29,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_devices::{machine, survey, version};
+use powerband_findings::analysis::category::Rules;
 use powerband_import::reading::read_progress::ReadProgress;
 use powerband_import::reading::source::Limits;
 use powerband_import::{ImportError, Imported, session};
@@ -254,6 +257,22 @@ impl Backend for LocalBackend {
         let mut read = session::session(parts, version::VERSION);
         let trace = read.traces.pop().unwrap_or_default();
         Ok((read.session, ReadTimeline { trace, notes }))
+    }
+
+    fn page_facts(&self, sources: &[PageSource]) -> Result<PageFacts, String> {
+        result_page::check_viewer().map_err(|error| error.to_string())?;
+        Ok(PageContents::find(sources).facts())
+    }
+
+    fn page(
+        &self,
+        sources: &[PageSource],
+        is_anonymous: bool,
+        rules: &Rules,
+    ) -> Result<String, String> {
+        let bundle = PageContents::find(sources).bundle(is_anonymous);
+        let page = bundle.and_then(|bundle| result_page::write(&bundle, rules));
+        page.map_err(|error| format!("{error:#}"))
     }
 
     fn show_folder(&self, path: &Path) -> io::Result<()> {

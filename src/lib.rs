@@ -5,4 +5,5 @@
 
 pub mod backend;
 pub mod cli;
+mod page_contents;
 pub mod result_page;

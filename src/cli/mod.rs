@@ -36,6 +36,7 @@ mod remote;
 mod repeat;
 mod report;
 mod roofs;
+mod serve;
 mod show;
 mod signals;
 mod why;
@@ -301,6 +302,7 @@ fn dispatch(args: Args) -> anyhow::Result<CliOutcome> {
         Some(Command::Export(args)) => export::run(&context, &args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Check(args)) => check::run(&args),
+        Some(Command::Serve(args)) => serve::run(&context, &args),
         Some(Command::Report(args)) => report::run(&context, &args),
         Some(Command::Model(args)) => model::run(&context, &args),
         Some(Command::Engines(args)) => engines::run(&context, &args),

@@ -52,6 +52,7 @@ mod repeat;
 mod reports;
 mod result_page;
 mod roofs;
+mod serve;
 mod session_compat;
 mod sessions_apart;
 mod several_inputs;

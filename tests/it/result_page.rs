@@ -5,8 +5,6 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::read::MultiGzDecoder;
 
 use crate::reports::{browser, measure, open};
@@ -17,10 +15,10 @@ const MARKUP: &str = "<script>document.title='smuggled'</script> & co";
 /// Distinct colours of a screen with charts; an empty canvas has one, a page of text some dozens.
 const LEAST_COLOURS: usize = 400;
 /// The switch that lets a browser without a graphics card draw with WebGL, and patience for its pages.
-const WEBGL: [&str; 2] = ["--enable-unsafe-swiftshader", "--virtual-time-budget=30000"];
+pub(crate) const WEBGL: [&str; 2] = ["--enable-unsafe-swiftshader", "--virtual-time-budget=30000"];
 
 /// Writes a page; nothing where this program has no viewer.
-fn page(home: &Home, args: &[&str]) -> Option<(PathBuf, ProgramRun)> {
+pub(crate) fn page(home: &Home, args: &[&str]) -> Option<(PathBuf, ProgramRun)> {
     if std::env::var_os("POWERBAND_WITHOUT_VIEWER").is_some() {
         skipped("the viewer, which is left out here");
         return None;
@@ -43,7 +41,7 @@ fn page(home: &Home, args: &[&str]) -> Option<(PathBuf, ProgramRun)> {
 }
 
 /// What a browser makes of a page: its document.
-fn document(home: &Home, browser: &Path, page: &Path, look: &[&str]) -> String {
+pub(crate) fn document(home: &Home, browser: &Path, page: &Path, look: &[&str]) -> String {
     let profile = format!("--user-data-dir={}", home.path("browser").display());
     let address = format!("file://{}", page.display());
     let mut args = vec![
@@ -60,15 +58,30 @@ fn document(home: &Home, browser: &Path, page: &Path, look: &[&str]) -> String {
     String::from_utf8_lossy(&output.expect("the browser starts").stdout).into_owned()
 }
 
+/// The bytes of a part, of which five characters are four.
+fn bytes_of(text: &str) -> Vec<u8> {
+    let digit = |code: u8| u32::from(if code == b'!' { b'<' } else { code }) - 40;
+    let groups = text.as_bytes().chunks(5);
+    let value = |group: &[u8]| {
+        group
+            .iter()
+            .fold(0, |value, code| value * 85 + digit(*code))
+    };
+    groups
+        .flat_map(|group| value(group).to_be_bytes())
+        .collect()
+}
+
 /// Everything in a page as text: what is packed in it comes unpacked.
 fn unpacked(page: &Path) -> String {
     let text = fs::read_to_string(page).expect("a page");
     let mut all = text.clone();
     for id in ["script", "sessions"] {
-        let begin = format!("id=\"powerband-{id}\">");
+        let begin = format!("id=\"powerband-{id}\"");
         let (_, rest) = text.split_once(&begin).expect("a part");
+        let (_, rest) = rest.split_once('>').expect("its begin");
         let (packed, _) = rest.split_once('<').expect("its end");
-        let bytes = BASE64.decode(packed).expect("base64");
+        let bytes = bytes_of(packed);
         all.push_str(&String::from_utf8_lossy(&bytes));
         for (at, _) in bytes
             .windows(3)

@@ -14,6 +14,7 @@ pub use super::kernels::action::Kernels;
 pub use super::library::action::Library;
 pub use super::machine::action::MachineAction;
 pub use super::network::action::Network;
+pub use super::page::action::PageAction;
 use super::plan::action::PlanEdit;
 use super::reports::{ReportSubject, ReportTarget};
 pub use super::roofs::action::Roofs;
@@ -72,6 +73,8 @@ pub enum Action {
     Library(Library),
     /// Writes a report to a file; nothing stands for asking which.
     Report(ReportSubject, ReportTarget),
+    /// Sessions as a page that any browser shows.
+    Page(PageAction),
     /// Actions on figures as pictures.
     Figures(FigureAction),
     /// About a table, by its id.

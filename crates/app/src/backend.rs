@@ -26,6 +26,7 @@ use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
 use powerband_core::domain::trace::Trace;
+use powerband_findings::analysis::category::Rules;
 use powerband_planning::engine_options::{EngineInfo, OfferedEnvironment};
 use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_store::installation::Installation;
@@ -42,6 +43,37 @@ pub enum WantedRoofs {
     Again,
     /// What is missing for a setup.
     Of(Setup),
+}
+
+/// A session that goes into a page of results.
+#[derive(Clone, Debug)]
+pub struct PageSource {
+    pub session: Arc<Session>,
+    /// Its file, beside which its timelines lie.
+    pub path: Option<PathBuf>,
+    /// Timelines of its profiles that are open.
+    pub timelines: Vec<(usize, Arc<Trace>)>,
+}
+
+impl PageSource {
+    /// Its file, else what it is called.
+    pub fn name(&self) -> String {
+        match &self.path {
+            Some(path) => path.display().to_string(),
+            None => self.session.name.clone(),
+        }
+    }
+}
+
+/// What a page of results would have in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PageFacts {
+    /// `2 sessions, 1 timeline`.
+    pub contents: String,
+    /// The paths and names in it that say whose it is.
+    pub private: String,
+    /// What is left out, and why.
+    pub notes: Vec<String>,
 }
 
 /// What measures, reads devices and starts programs.
@@ -135,6 +167,17 @@ pub trait Backend: Send + Sync {
         set: &FileSet,
         progress: &FileProgress<'_>,
     ) -> Result<(Session, ReadTimeline), Option<String>>;
+
+    /// What a page of some sessions would have in it; or why no page can be written.
+    fn page_facts(&self, sources: &[PageSource]) -> Result<PageFacts, String>;
+
+    /// The page of some sessions, which any browser shows.
+    fn page(
+        &self,
+        sources: &[PageSource],
+        is_anonymous: bool,
+        rules: &Rules,
+    ) -> Result<String, String>;
 
     /// Shows a folder, or the folder of a file, in the desktop's file manager.
     fn show_folder(&self, path: &Path) -> io::Result<()>;

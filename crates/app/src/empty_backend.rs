@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::backend::{
-    Backend, FileProgress, FoundEngine, InstallProgress, ReadTimeline, ReadyRun, RunSubject,
-    WantedRoofs,
+    Backend, FileProgress, FoundEngine, InstallProgress, PageFacts, PageSource, ReadTimeline,
+    ReadyRun, RunSubject, WantedRoofs,
 };
 use crate::detached::DetachedRun;
 use powerband_core::base::cancel::CancelToken;
@@ -22,6 +22,7 @@ use powerband_core::domain::roofs::Roofs;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::telemetry::{MissingSource, WatchedDevice};
 use powerband_core::domain::telemetry_paths::TelemetryPaths;
+use powerband_findings::analysis::category::Rules;
 use powerband_planning::plan_check::{NamedSize, PlanCheck};
 use powerband_store::installation::Installation;
 use powerband_store::packed_trace;
@@ -161,6 +162,14 @@ impl Backend for EmptyBackend {
         _: &FileProgress<'_>,
     ) -> Result<(Session, ReadTimeline), Option<String>> {
         Err(Some(NOTHING.to_owned()))
+    }
+
+    fn page_facts(&self, _: &[PageSource]) -> Result<PageFacts, String> {
+        Err(NOTHING.to_owned())
+    }
+
+    fn page(&self, _: &[PageSource], _: bool, _: &Rules) -> Result<String, String> {
+        Err(NOTHING.to_owned())
     }
 
     fn show_folder(&self, _: &Path) -> io::Result<()> {

@@ -38,6 +38,7 @@ pub mod network;
 pub mod notices;
 mod on_machine;
 mod option_names;
+pub mod page;
 pub mod palette_entries;
 mod parts;
 pub mod plan;
@@ -128,6 +129,8 @@ pub enum Ask {
     SaveTable(&'static str, PathBuf),
     /// Where to write a report, with a whole path to begin with.
     SaveReport(reports::ReportSubject, PathBuf),
+    /// Where to write a page of results, with a whole path to begin with.
+    SavePage(page::PageOffer, PathBuf),
 }
 
 /// The whole application: what is shared, and the state of what lies behind each door.

@@ -38,6 +38,7 @@ impl App {
                 let answers = self.screen_answers(subject);
                 self.shared.report(subject, target, answers);
             }
+            Action::Page(change) => self.page(change),
             _ => {}
         }
     }

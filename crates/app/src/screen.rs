@@ -139,6 +139,12 @@ impl Screen {
         Self::Settings,
     ];
 
+    /// The screen that an address names, as in `result.html#over-time`.
+    pub fn named(word: &str) -> Option<Self> {
+        let mut screens = Self::ALL.into_iter();
+        screens.find(|screen| screen.title().to_lowercase().replace(' ', "-") == word)
+    }
+
     /// The door that it is behind.
     pub fn door(self) -> Door {
         let mut doors = Door::ALL.into_iter();

@@ -10,6 +10,7 @@ use crate::charts::ChartsState;
 use crate::jobs::{Jobs, Waker};
 use crate::machine::MachineState;
 use crate::notices::{NoticeLevel, Notices};
+use crate::page::PageOffer;
 use crate::screen::Screen;
 use crate::sessions::{OpenSessions, Pin, SessionId};
 use crate::shell::settings::{self, SavedState};
@@ -119,6 +120,8 @@ pub struct WindowState {
     pub log_open: bool,
     /// Whether the window asks what happens to the run.
     pub closing: bool,
+    /// The page of results that is offered.
+    pub page_offer: Option<PageOffer>,
     /// Whether a figure is on the screen that could be copied.
     pub has_figure: bool,
     /// Whether a chart is shown that can be zoomed.
@@ -167,6 +170,7 @@ impl Shared {
                 guide_open: false,
                 log_open: false,
                 closing: false,
+                page_offer: None,
                 has_figure: false,
                 has_zoomable_chart: false,
                 stopped_at_ns: None,

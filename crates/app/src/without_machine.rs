@@ -39,7 +39,8 @@ fn needs_machine(action: &Action) -> bool {
         | Action::Run(_)
         | Action::OpenTrace(_)
         | Action::Library(_)
-        | Action::Report(..) => true,
+        | Action::Report(..)
+        | Action::Page(_) => true,
         Action::Sessions(change) => !matches!(change, Sessions::Close(_) | Sessions::CloseAll),
         Action::History(change) => matches!(change, History::Only(Some(_))),
         Action::Kernels(change) => matches!(change, Kernels::Categorise(..) | Kernels::Forget(_)),

@@ -18,6 +18,7 @@ pub(super) fn title(ask: &Ask) -> &'static str {
         Ask::SaveFigure(..) => "Save the figure as .svg, .png, .pdf, .csv or .json",
         Ask::SaveTable(..) => "Export the table to a .csv, .tsv or .json file",
         Ask::SaveReport(..) => "Write the report to a .html or .md file",
+        Ask::SavePage(..) => "Write the page to a .html file",
     }
 }
 
@@ -32,6 +33,7 @@ pub(super) fn example(ask: &Ask) -> &'static str {
         Ask::Point(PathSetting::Python) => "~/venv/bin/python",
         Ask::SaveFigure(..) => "~/figure.svg",
         Ask::SaveReport(..) => "~/report.html",
+        Ask::SavePage(..) => "~/result.html",
         Ask::SaveTable(..) => "~/table.csv",
     }
 }
@@ -53,7 +55,8 @@ pub(super) fn proposed(ask: &Ask) -> Option<&Path> {
         Ask::SaveSession(_, path)
         | Ask::SaveFigure(_, path)
         | Ask::SaveTable(_, path)
-        | Ask::SaveReport(_, path) => Some(path),
+        | Ask::SaveReport(_, path)
+        | Ask::SavePage(_, path) => Some(path),
         Ask::Open
         | Ask::Model
         | Ask::KeyFile(..)

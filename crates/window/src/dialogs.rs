@@ -13,7 +13,7 @@ use super::shell::path_field::{self, PathAnswer};
 use super::theme::{self, size, space};
 use super::widgets::{button, label};
 use powerband_app::Ask;
-use powerband_app::action::{Action, FigureAction, MachineAction, Sessions};
+use powerband_app::action::{Action, FigureAction, MachineAction, PageAction, Sessions};
 use powerband_app::plan::{PlanEdit, PlanField};
 use powerband_app::reports::ReportTarget;
 use powerband_app::tables::action::TableChange;
@@ -157,6 +157,7 @@ fn wanted(ask: &Ask, paths: Vec<PathBuf>) -> Option<Action> {
             Action::Figures(FigureAction::Save(Arc::clone(shown), Some(first)))
         }
         Ask::SaveReport(subject, _) => Action::Report(*subject, ReportTarget::File(first)),
+        Ask::SavePage(offer, _) => Action::Page(PageAction::Write(offer.clone(), first)),
         Ask::SaveTable(id, _) => Action::Table(id, TableChange::Export(Some(first))),
     })
 }
@@ -185,6 +186,7 @@ fn dialog_of(ask: &Ask) -> DialogRequest {
             DialogKind::Save(path.clone()),
             vec![("Report", vec!["html", "md"])],
         ),
+        Ask::SavePage(_, path) => (DialogKind::Save(path.clone()), vec![("Page", vec!["html"])]),
         Ask::SaveTable(_, path) => (
             DialogKind::Save(path.clone()),
             vec![("Table", vec!["csv", "tsv", "json"])],

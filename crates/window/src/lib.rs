@@ -15,6 +15,7 @@ mod dialogs;
 mod icon;
 mod keyboard;
 mod repaint_throttle;
+mod screen_text;
 mod shell;
 #[cfg(not(target_arch = "wasm32"))]
 mod start;
@@ -24,6 +25,7 @@ mod views;
 mod widgets;
 mod window;
 
+pub use screen_text::ScreenText;
 #[cfg(not(target_arch = "wasm32"))]
 pub use start::{Failure, run};
 pub use window::{Started, Window};

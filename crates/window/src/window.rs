@@ -127,10 +127,13 @@ impl Window {
         self
     }
 
-    /// Shows sessions that are in no file.
-    pub fn showing(mut self, sessions: Vec<Session>) -> Self {
+    /// Shows sessions that are in no file, on a screen or the one where most of them is seen.
+    pub fn showing(mut self, sessions: Vec<Session>, screen: Option<Screen>) -> Self {
         self.waking = None;
         self.app.show_sessions(sessions);
+        if let Some(screen) = screen {
+            self.app.act(Action::Go(screen));
+        }
         self
     }
 
@@ -317,6 +320,8 @@ impl Window {
         focus::begin(&ctx);
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
+        #[cfg(not(target_arch = "wasm32"))]
+        shell::page_offer::show(ui, &self.app, &mut actions);
         shell::programs::show(ui, &self.app, &mut actions);
         #[cfg(not(target_arch = "wasm32"))]
         shell::guide::show(ui, &self.app, &mut actions);

@@ -14,6 +14,7 @@ mod out;
 mod point;
 mod repeat;
 mod roofs;
+mod serve;
 mod turns;
 mod why;
 
@@ -36,6 +37,7 @@ pub(crate) use point::PointArgs;
 use powerband_devices::version;
 pub(super) use repeat::RepeatArgs;
 pub(super) use roofs::RoofsArgs;
+pub(super) use serve::ServeArgs;
 pub(crate) use turns::time;
 pub(crate) use why::WhyArgs;
 
@@ -98,6 +100,8 @@ pub(super) enum Command {
     Show(ShowArgs),
     /// Check whether the numbers of a session agree with each other.
     Check(CheckArgs),
+    /// Show sessions, or the library, in a browser of this machine or through ssh.
+    Serve(ServeArgs),
     /// Write a report of one session, or of two: Markdown with pictures, or one HTML file.
     Report(ReportArgs),
     /// Show a model's inputs, outputs, size, cost and operators.

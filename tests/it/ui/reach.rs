@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use powerband_app::action::{
     Action, Charts, Compare, Curves, Detached, FigureAction, Fleet, History, Journey, Kernels,
-    Library, MachineAction, Network, Roofs, RunAction, Sessions, Shell, Timeline, Why,
+    Library, MachineAction, Network, PageAction, Roofs, RunAction, Sessions, Shell, Timeline, Why,
 };
 use powerband_app::kernels::instances::InstanceSearch;
 use powerband_app::kernels::{ProfileRef, SelectedRow};
@@ -219,16 +219,14 @@ ways! {
     Action::Journey(Journey::Look(_)) => Palette,
     Action::Kernels(Kernels::Look(_) | Kernels::Before(_)) => Palette,
     Action::Kernels(Kernels::Swap | Kernels::Level(_)) => Palette,
-    Action::Kernels(Kernels::Shape(_)) => Palette,
-    Action::Kernels(Kernels::Times(_)) => Palette,
+    Action::Kernels(Kernels::Shape(_) | Kernels::Times(_)) => Palette,
     Action::Kernels(Kernels::Runs(_, _)) => Field("Runs in this profile"),
     Action::Kernels(Kernels::Select(_)) => Palette,
     Action::Kernels(Kernels::Graph) => Palette,
     Action::Kernels(Kernels::Instance(_)) => Palette,
     Action::Kernels(Kernels::Within(_)) => Palette,
     Action::Kernels(Kernels::Filter(_)) => Field("Filter"),
-    Action::Kernels(Kernels::Over(_)) => Palette,
-    Action::Kernels(Kernels::AllRows) => Palette,
+    Action::Kernels(Kernels::Over(_) | Kernels::AllRows) => Palette,
     Action::Kernels(Kernels::Categorise(_, _)) => Field("Pattern"),
     Action::Kernels(Kernels::Forget(_)) => Palette,
     Action::Kernels(Kernels::Find(_)) => Palette,
@@ -296,7 +294,9 @@ ways! {
     Action::Library(Library::RestoreThis(_)) => Palette,
     Action::Library(Library::Reveal(_)) => Palette,
     Action::Report(_, ReportTarget::Ask | ReportTarget::Preview) => Palette,
-    Action::Report(_, ReportTarget::File(_)) => DIALOG,
+    Action::Report(_, ReportTarget::File(_)) | Action::Page(PageAction::Write(..)) => DIALOG,
+    Action::Page(PageAction::Offer(_)) => Palette,
+    Action::Page(PageAction::Anonymous(_) | PageAction::Choose | PageAction::Dismiss) => BUTTON,
     Action::Table(_, TableChange::Sort(_)) => Palette,
     Action::Table(_, TableChange::Column(_, _)) => Palette,
     Action::Table(_, TableChange::Move(_, _)) => Palette,

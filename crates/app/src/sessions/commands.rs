@@ -2,7 +2,7 @@
 
 use super::{LIVE, SessionId};
 use crate::App;
-use crate::action::{Action, Sessions};
+use crate::action::{Action, PageAction, Sessions};
 use crate::command::entry::{Command, command};
 use crate::reports::{ReportSubject, ReportTarget};
 
@@ -40,6 +40,15 @@ pub(crate) const ALL: &[Command] = &[
     .on_machine(),
     command("preview-report", "Preview the report", "", |app| {
         report(app, ReportTarget::Preview)
+    })
+    .on_machine(),
+    command("share", "Share the open sessions\u{2026}", "", |app| {
+        let sessions = app.shared.sessions.iter().filter(|open| open.id != LIVE);
+        let sessions: Vec<SessionId> = sessions.map(|open| open.id).collect();
+        if sessions.is_empty() {
+            return Err(NO_SESSION);
+        }
+        Ok(Action::Page(PageAction::Offer(sessions)))
     })
     .on_machine(),
     command("reload", "Reload the last session", "Ctrl+Shift+R", |app| {

@@ -2,7 +2,7 @@
 
 use super::{LIVE, OpenSession, SessionId};
 use crate::App;
-use crate::action::{Action, Compare, Journey, Library, Sessions, Shell};
+use crate::action::{Action, Compare, Journey, Library, PageAction, Sessions, Shell};
 use crate::compare::{self, is_comparable};
 use crate::journey::StepsSubject;
 use crate::kernels;
@@ -64,6 +64,10 @@ fn file(open: &OpenSession) -> Vec<Offered> {
         anywhere(
             "Write a report…",
             Action::Report(ReportSubject::of_session(open.id), ReportTarget::Ask),
+        ),
+        anywhere(
+            "Share as a page…",
+            Action::Page(PageAction::Offer(vec![open.id])),
         ),
         sessions("Save as…", Sessions::SaveAs(open.id, None)),
     ];

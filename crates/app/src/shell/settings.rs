@@ -137,6 +137,8 @@ pub struct SavedState {
     pub files: Vec<PathBuf>,
     /// The folder that the last picture or report went to.
     pub export_folder: Option<PathBuf>,
+    /// Whether pages of results leave out paths and the names of users and machines.
+    pub shares_without_names: bool,
     /// The latency limit of each model's curves, in nanoseconds.
     pub limits_ns: BTreeMap<String, f64>,
     /// Whether latency is drawn on a linear axis.

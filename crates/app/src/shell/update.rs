@@ -93,6 +93,10 @@ impl Shared {
         let open = match layer {
             Layer::Overlay if self.window.palette_open => &mut self.window.palette_open,
             Layer::Overlay if self.window.guide_open => &mut self.window.guide_open,
+            Layer::Overlay if self.window.page_offer.is_some() => {
+                self.window.page_offer = None;
+                return true;
+            }
             Layer::Overlay => &mut self.window.closing,
             Layer::Messages if self.window.log_open => &mut self.window.log_open,
             Layer::Messages => {

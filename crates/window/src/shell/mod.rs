@@ -7,6 +7,8 @@ pub(super) mod guide;
 pub(super) mod library;
 pub(super) mod log;
 pub(super) mod notices;
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) mod page_offer;
 pub(super) mod palette;
 pub(super) mod path_field;
 pub(super) mod programs;

@@ -28,7 +28,11 @@ type FolderNames = (PathBuf, Arc<Vec<(String, bool)>>);
 fn writes(ask: &Ask) -> bool {
     matches!(
         ask,
-        Ask::SaveSession(..) | Ask::SaveFigure(..) | Ask::SaveTable(..) | Ask::SaveReport(..)
+        Ask::SaveSession(..)
+            | Ask::SaveFigure(..)
+            | Ask::SaveTable(..)
+            | Ask::SaveReport(..)
+            | Ask::SavePage(..)
     )
 }
 

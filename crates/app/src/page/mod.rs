@@ -1,0 +1,17 @@
+//! Sessions as one page that any browser shows: what would be in it, before it is written.
+
+pub mod action;
+mod update;
+
+use crate::backend::PageFacts;
+use crate::sessions::SessionId;
+
+/// A page that is not written yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageOffer {
+    pub sessions: Vec<SessionId>,
+    /// Whether paths and the names of users and machines are left out.
+    pub is_anonymous: bool,
+    /// What would be in it, or why there can be no page; nothing while that is not known.
+    pub facts: Option<Result<PageFacts, String>>,
+}
