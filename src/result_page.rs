@@ -45,9 +45,7 @@ pub fn write(bundle: &Bundle, rules: &Rules) -> anyhow::Result<String> {
     let sessions = bundle.pack().context("the sessions cannot be packed")?;
     // Scripts that a session smuggles in do not know it.
     let nonce = format!("{:x}", clock::entropy());
-    let policy = format!(
-        "default-src 'none'; script-src 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data:"
-    );
+    let scripts = format!(" 'nonce-{nonce}' 'wasm-unsafe-eval'");
     let head = format!("<style>\n{STYLE}</style>\n<script nonce=\"{nonce}\">\n{SCRIPT}</script>\n");
     let before = "<p id=\"powerband-said\" role=\"status\">Opening\u{2026}</p>\n<canvas id=\"powerband-canvas\"></canvas>\n<pre id=\"powerband-screen\" role=\"region\" aria-label=\"What the screen shows\"></pre>\n";
     let mut parts = String::new();
@@ -65,7 +63,7 @@ pub fn write(bundle: &Bundle, rules: &Rules) -> anyhow::Result<String> {
     }
     parts.push_str("<span id=\"powerband-end\" hidden></span>\n");
     let extras = PageExtras {
-        policy: &policy,
+        scripts: &scripts,
         head: &head,
         beside: [before, &parts],
     };

@@ -49,6 +49,7 @@ mod readme;
 mod real_window;
 mod remote;
 mod repeat;
+mod report_figures;
 mod reports;
 mod result_page;
 mod roofs;

@@ -164,7 +164,7 @@ Layouts:
   summary      a page for each setup or imported profile: times, memory, top operations
   case-study   the optimisation steps from the first setup to the last
 
-An HTML file is complete: it loads nothing and runs no script. The pictures of NAME.md are SVG
+An HTML file is complete and loads nothing. The pictures of NAME.md are SVG
 files in the folder NAME.files beside it.")]
 pub(crate) struct ReportArgs {
     /// The session; of two, the baseline.

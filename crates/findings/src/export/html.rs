@@ -1,4 +1,5 @@
-//! A report as one HTML file that needs nothing else: no script, no font, no request to any host.
+//! A report as one HTML file that needs nothing else: no font, no request to any host. Its only script shows values
+//! under the pointer and hides series; without it nothing is missing but that.
 //!
 //! Its look follows the reader's: light or dark as the system has it, and black on white on paper.
 
@@ -10,10 +11,16 @@ use crate::report::document::{
     Align, Block, ChecklistItem, Document, NoteLevel, ReportCell, ReportFigure, ReportTable,
     ReportText, TextSpan, Tone,
 };
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use powerband_core::base::humanize;
+use sha2::{Digest as _, Sha256};
 
 /// The style sheet of the page.
 const STYLE: &str = include_str!("../../../../assets/report.css");
+
+/// What its figures do under the pointer.
+const SCRIPT: &str = include_str!("../../../../assets/report.js");
 
 /// What the tables of a fragment need; everything else is the page's.
 const FRAGMENT_STYLE: &str = ".powerband td,.powerband th{text-align:left;padding:2px 8px}\
@@ -22,17 +29,16 @@ const FRAGMENT_STYLE: &str = ".powerband td,.powerband th{text-align:left;paddin
 /// What a page has beside the report.
 #[derive(Clone, Copy, Debug)]
 pub struct PageExtras<'a> {
-    /// What the page may do, as its policy.
-    pub policy: &'a str,
+    /// The sources of its own scripts, as a policy names them.
+    pub scripts: &'a str,
     /// At the end of the head, as HTML.
     pub head: &'a str,
     /// Before and behind the report, as HTML.
     pub beside: [&'a str; 2],
 }
 
-/// No script, and no request.
 const REPORT_ALONE: PageExtras<'static> = PageExtras {
-    policy: "default-src 'none'; style-src 'unsafe-inline'; img-src data:",
+    scripts: "",
     head: "",
     beside: ["", ""],
 };
@@ -47,12 +53,13 @@ pub fn write_with(document: &Document, extras: PageExtras<'_>) -> String {
     let mut page = String::with_capacity(256 * 1024);
     let title = escaped(&document.title);
     page.push_str("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    // Even a smuggled-in picture could not make a request.
+    let hash = BASE64.encode(Sha256::digest(SCRIPT));
+    // Even a smuggled-in picture could not make a request, and a smuggled-in script does not run.
     put(
         &mut page,
         format_args!(
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n",
-            extras.policy
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{hash}'{}; style-src 'unsafe-inline'; img-src data:\">\n",
+            extras.scripts
         ),
     );
     page.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -86,7 +93,7 @@ pub fn write_with(document: &Document, extras: PageExtras<'_>) -> String {
     put(
         &mut page,
         format_args!(
-            "</main>\n<footer>{}</footer>\n{}</body>\n</html>\n",
+            "</main>\n<footer>{}</footer>\n<script>{SCRIPT}</script>\n{}</body>\n</html>\n",
             escaped(&document.footer),
             extras.beside[1]
         ),

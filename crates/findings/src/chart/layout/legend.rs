@@ -7,7 +7,7 @@ use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::chart::area::{Area, Position};
 use crate::chart::palette;
 use crate::chart::sketch::{Ink, SketchShape};
-use crate::chart::spec::{ChartSpec, Series, Stroke};
+use crate::chart::spec::{ChartSpec, Series, SeriesId, Stroke};
 use powerband_core::base::humanize;
 
 /// Rows at most.
@@ -32,6 +32,8 @@ enum Sample {
 pub(crate) struct LegendItem {
     sample: Sample,
     name: String,
+    /// The series that it names.
+    series: Option<SeriesId>,
 }
 
 impl LegendItem {
@@ -40,6 +42,7 @@ impl LegendItem {
         Self {
             sample: Sample::Block(colour),
             name: name.to_owned(),
+            series: None,
         }
     }
 
@@ -57,6 +60,7 @@ impl LegendItem {
                     is_hollow: series.stroke == Stroke::Published,
                 },
                 name: name.join(", "),
+                series: Some(series.id),
             }
         };
         let others = left_out
@@ -170,7 +174,11 @@ pub(crate) fn lay_out(
         let at = (area.left + entry.x, middle(entry.row));
         let mut shapes = sample(item.sample, at, body);
         shapes.push(text(entry.x + marker, entry.row, &entry.name, Ink::Text));
-        SketchShape::group("", &item.name, shapes)
+        let entry = SketchShape::group("", &item.name, shapes);
+        match item.series {
+            Some(series) => entry.class("entry").of_series(series),
+            None => entry,
+        }
     });
     let mut shapes: Vec<SketchShape> = entries.collect();
     if let Some((more, x)) = placed.more {

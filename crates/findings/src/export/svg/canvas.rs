@@ -8,6 +8,7 @@ use crate::chart::colours::{Colours, Depth, Fill, Rgb};
 use crate::chart::layout::outline::Outline;
 pub(super) use crate::chart::layout::{HorizontalAnchor, VerticalAnchor};
 use crate::chart::palette;
+use crate::chart::spec::SeriesId;
 use crate::export::style::{Measures, Style};
 use crate::export::text_metrics::{self, TextMetrics, Typeface};
 
@@ -354,6 +355,22 @@ impl SvgCanvas {
         }
         draw(self);
         self.put(format_args!("</g>"));
+    }
+
+    /// Shapes of a series, which a report hides together.
+    pub(super) fn series(&mut self, series: Option<SeriesId>, draw: impl FnOnce(&mut Self)) {
+        let Some(series) = series else {
+            return draw(self);
+        };
+        let before = self.out.len();
+        self.put(format_args!("<g data-series=\"{}\">", series.0));
+        let begin = self.out.len();
+        draw(self);
+        if self.out.len() == begin {
+            self.out.truncate(before);
+        } else {
+            self.put(format_args!("</g>"));
+        }
     }
 
     /// What is drawn turned around a place, clockwise by an angle in radians.

@@ -29,13 +29,15 @@ pub(super) fn draw(canvas: &mut SvgCanvas, letters: &Letters<'_>, spec: &ChartSp
     canvas.clipped(plot.inner.expanded(canvas.measures.line), |canvas| {
         sketch::draw(canvas, &marks::behind(&plot, letters));
         for series in &spec.series {
-            body(canvas, &plot, series);
+            canvas.series(Some(series.id), |canvas| body(canvas, &plot, series));
         }
     });
     plot.draw_text(canvas, below);
     let is_told = spec.series.iter().map(|s| s.points.len()).sum::<usize>() <= MOST_TOLD;
     for series in &spec.series {
-        markers(canvas, &plot, series, is_told);
+        canvas.series(Some(series.id), |canvas| {
+            markers(canvas, &plot, series, is_told);
+        });
     }
     sketch::draw(canvas, &marks::on_top(&plot, &labels, letters));
     let limit = marks::limit(&plot, labels.limit.as_ref(), LIMIT, letters);
@@ -171,7 +173,7 @@ fn markers(canvas: &mut SvgCanvas, plot: &SvgPlot<'_>, series: &Series, is_told:
 
 /// A point in words: whose, where, how much, and between what.
 fn point_tooltip(spec: &ChartSpec, series: &Series, point: &ChartPoint) -> String {
-    let number = |axis: &Axis, at: f64| humanize::significant(axis.value(at), 4);
+    let number = |axis: &Axis, at: f64| humanize::value(axis.value(at));
     let x = if spec.x.scale == AxisScale::Log2 {
         humanize::count(spec.x.value(point.x).round() as u64)
     } else {

@@ -117,7 +117,9 @@ fn draw_item(canvas: &mut SvgCanvas, item: &SketchShape) {
             ..
         } => canvas.strong_marker(*at, *shape, *radius, *strength),
         SketchShape::Text { .. } => draw_text(canvas, item),
-        SketchShape::OfSeries { items, .. } => draw(canvas, items),
+        SketchShape::OfSeries { series, items } => {
+            canvas.series(*series, |canvas| draw(canvas, items));
+        }
         SketchShape::Group {
             class,
             tooltip,

@@ -218,7 +218,7 @@ fn a_line_is_broken_and_a_failure_is_told() {
     assert_eq!(corners, [4, 2]);
     assert_eq!(svg.matches("<g class=\"failed\">").count(), 1);
     assert!(svg.contains("no room"));
-    assert!(svg.contains("ort:cpu, batch size 8: 6.600 ms per batch ("));
+    assert!(svg.contains("ort:cpu, batch size 8: 6.60 ms per batch ("));
 }
 
 #[test]
