@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCo
 }
 
 /// Nothing is written over the session, and only files are replaced.
-fn check_target(session: &Path, to: &Path) -> anyhow::Result<()> {
+pub(super) fn check_target(session: &Path, to: &Path) -> anyhow::Result<()> {
     let Ok(there) = std::fs::metadata(to) else {
         return Ok(());
     };

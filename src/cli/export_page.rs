@@ -26,25 +26,37 @@ pub(super) fn not_written(to: &Path) -> String {
 }
 
 pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
+    let paths: Vec<&Path> = args.sessions.iter().map(PathBuf::as_path).collect();
+    save(context, &paths, &args.to, args.anonymous)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the page of the sessions in some files.
+pub(super) fn save(
+    context: &Context,
+    paths: &[&Path],
+    to: &Path,
+    is_anonymous: bool,
+) -> anyhow::Result<()> {
     result_page::check_viewer()?;
-    let sources = sources(args.sessions.iter().map(PathBuf::as_path))?;
+    let sources = sources(paths.iter().copied())?;
     let contents = PageContents::find(&sources);
     let facts = contents.facts();
     for note in &facts.notes {
         output::note(note);
     }
-    let private = if args.anonymous {
+    let private = if is_anonymous {
         ", without paths and the names of users and machines".to_owned()
     } else {
         format!("; {}", facts.private)
     };
     output::note(&format!("In it: {}{private}", facts.contents));
     let rules = Rules::with_user_rules(&context.settings.categories);
-    let page = result_page::write(&contents.bundle(args.anonymous)?, &rules)?;
-    atomic_file::write_bytes(&args.to, page.as_bytes()).with_context(|| not_written(&args.to))?;
+    let page = result_page::write(&contents.bundle(is_anonymous)?, &rules)?;
+    atomic_file::write_bytes(to, page.as_bytes()).with_context(|| not_written(to))?;
     let size = humanize::bytes(page.len() as u64);
-    output::note(&format!("Saved to {}, {size}", args.to.display()));
-    Ok(ExitCode::SUCCESS)
+    output::note(&format!("Saved to {}, {size}", to.display()));
+    Ok(())
 }
 
 /// The sessions in some files.

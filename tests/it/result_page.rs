@@ -197,6 +197,30 @@ fn an_anonymous_page_has_no_path_and_no_name() {
 }
 
 #[test]
+fn a_report_is_written_with_the_page_that_it_links_to() {
+    let home = Home::new();
+    measure(&home, "a.ron", &[]);
+    fs::create_dir(home.path("to send")).expect("a folder");
+    let report = |page: &str| home.run(&["report", "a.ron", "--to", "r.html", "--page", page]);
+    report("p.md").fails_saying(&["p.md", ".html"]);
+    report("./r.html").fails_saying(&["--page", "another"]);
+    report("nowhere/p.html").fails_saying(&["nowhere/p.html"]);
+    assert!(!home.path("r.html").exists());
+    let run = report("to send/#1 <b>.html");
+    if run.err.contains("scripts/viewer") {
+        assert!(!home.path("r.html").exists(), "{run:#?}");
+    }
+    if page(&home, &["a.ron"]).is_none() {
+        return;
+    }
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    assert!(home.path("to send/#1 <b>.html").exists());
+    let text = fs::read_to_string(home.path("r.html")).expect("a report");
+    let link = "<a href=\"to%20send/%231%20%3Cb%3E.html\">";
+    assert!(text.contains(link));
+}
+
+#[test]
 fn what_needs_one_session_refuses_several() {
     let home = Home::new();
     measure(&home, "a.ron", &[]);

@@ -156,6 +156,7 @@ Examples:
 Examples:
   powerband report r50.ron --to r50.html                      everything, in one file
   powerband report before.ron after.ron --to change.md        two sessions, pictures beside it
+  powerband report r50.ron --to r50.html --page result.html   with a link to an interactive page
   powerband report r50.ron --layout case-study --to study.md  step by step
 
 Layouts:
@@ -180,4 +181,19 @@ pub(crate) struct ReportArgs {
     /// Title of the report [default: the session's name].
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
+    /// Also write the page that `export --to FILE.html` writes, and link to it.
+    #[arg(long, value_name = "FILE.html")]
+    pub page: Option<PathBuf>,
+}
+
+impl ReportArgs {
+    /// One session or two.
+    pub(crate) fn sessions(&self) -> Vec<&Path> {
+        let sessions = [Some(&self.session), self.after.as_ref()];
+        sessions
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect()
+    }
 }

@@ -76,10 +76,20 @@ pub fn write_with(document: &Document, extras: PageExtras<'_>) -> String {
     put(
         &mut page,
         format_args!(
-            "<header>\n<h1 dir=\"auto\">{title}</h1>\n<p class=\"about\" dir=\"auto\">{}</p>\n</header>\n",
+            "<header>\n<h1 dir=\"auto\">{title}</h1>\n<p class=\"about\" dir=\"auto\">{}</p>\n",
             escaped(&document.subtitle)
         ),
     );
+    if let Some(address) = &document.page {
+        put(
+            &mut page,
+            format_args!(
+                "<p class=\"about\"><a href=\"{}\">Interactive page</a></p>\n",
+                escaped(address)
+            ),
+        );
+    }
+    page.push_str("</header>\n");
     contents(&mut page, document);
     let mut place = BlockCounts::default();
     for block in &document.blocks {
@@ -421,6 +431,7 @@ mod tests {
             let mut document = Document {
                 title: text.to_owned(),
                 subtitle: text.to_owned(),
+                page: Some(text.to_owned()),
                 footer: text.to_owned(),
                 blocks: Vec::new(),
             };

@@ -15,6 +15,8 @@ pub fn write(document: &Document, folder: &str) -> String {
         format!("# {}", escaped(&document.title)),
         escaped(&document.subtitle),
     ];
+    let link = |address: &String| format!("[Interactive page]({address})");
+    parts.extend(document.page.as_ref().map(link));
     parts.extend(document.blocks.iter().map(|block| written(block, folder)));
     if !document.footer.is_empty() {
         parts.push(format!("---\n\n{}", escaped(&document.footer)));

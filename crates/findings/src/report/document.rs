@@ -391,6 +391,8 @@ pub struct Document {
     pub title: String,
     /// What it is about: model, machine, day.
     pub subtitle: String,
+    /// The address of an interactive page of the same sessions, with what addresses escape escaped.
+    pub page: Option<String>,
     /// Its pieces, in order.
     pub blocks: Vec<Block>,
     /// The program that wrote it.

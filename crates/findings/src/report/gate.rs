@@ -74,6 +74,7 @@ pub fn document(gate: &Gate, session: &Session, footer: &str) -> Document {
             sides.join(" against "),
             session.environment.cpu.model
         ),
+        page: None,
         blocks,
         footer: footer.to_owned(),
     }

@@ -123,6 +123,17 @@ fn the_full_report_has_every_section() {
 }
 
 #[test]
+fn a_report_links_to_the_page_beside_it() {
+    let mut document = report("full", &measured(), None);
+    assert!(!html::write(&document).contains("Interactive page"));
+    document.page = Some("pages/result%20%281%29.html".to_owned());
+    let page = html::write(&document);
+    assert!(page.contains("<a href=\"pages/result%20%281%29.html\">Interactive page</a>"));
+    let text = markdown::write(&document, "x.files");
+    assert!(text.contains("\n\n[Interactive page](pages/result%20%281%29.html)\n\n"));
+}
+
+#[test]
 fn two_sessions_are_compared_case_by_case() {
     let (before, mut after) = (measured(), measured());
     after.created = "2030-02-02T03:04:05Z".to_owned();
