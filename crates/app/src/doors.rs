@@ -181,6 +181,7 @@ impl DoorState for ProfileDoor {
 
     fn screen_shown(&mut self, shared: &mut Shared) {
         self.sessions_changed(shared);
+        self.open_timeline_if_none_is(shared);
     }
 
     fn back(&mut self, layer: Layer, shared: &mut Shared) -> bool {

@@ -331,6 +331,15 @@ impl ProfileDoor {
         }
     }
 
+    /// On *Timeline* the profile of *Kernels* is opened where no other trace is.
+    pub(crate) fn open_timeline_if_none_is(&mut self, shared: &mut Shared) {
+        let timeline = &self.timeline;
+        let is_empty = timeline.traces.is_empty() && timeline.reading.is_empty();
+        if is_empty && shared.screen == Screen::Timeline {
+            self.show_timeline_of_profile(None, shared);
+        }
+    }
+
     /// Shows the timeline of a profile, which may have to be read first: all of it, or what is looked for.
     pub(crate) fn show_timeline_of(
         &mut self,

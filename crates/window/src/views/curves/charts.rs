@@ -359,6 +359,9 @@ fn why_nothing(app: &App, id: &str) -> String {
             let name = statistic.to_string().to_lowercase();
             return format!("No case has a {name}.");
         }
+        ("efficiency", _, Efficiency::OfBest) if app.curves.drawn.throughput.has_points() => {
+            "A share of the best compares batch sizes; only one was measured."
+        }
         ("throughput", ..) | (_, _, Efficiency::OfBest) => "No case has a throughput.",
         (_, _, Efficiency::OfPeak) => {
             let why = no_peak(app);
