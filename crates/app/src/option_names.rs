@@ -3,27 +3,7 @@
 //! Problems with a model's inputs are found far below, where the command line is the only reader that has words for
 //! them. The window has a field for each of these options, called as the option is.
 
-use super::plan::fields::PlanField;
-
-impl PlanField {
-    /// The option of `powerband bench` that says the same; none where it is said otherwise there.
-    pub const fn option(self) -> Option<&'static str> {
-        match self {
-            Self::Name => Some("--name"),
-            Self::Batches => Some("--batch"),
-            Self::Sweeps => Some("--sweep"),
-            Self::Dims => Some("--dim"),
-            Self::Rounds => Some("--rounds"),
-            Self::Rate => Some("--rate"),
-            Self::Samples => Some("--samples"),
-            Self::Shapes => Some("--shape"),
-            Self::BatchAxis => Some("--batch-axis"),
-            Self::Fills => Some("--input"),
-            Self::Setup(_) => Some("--setup"),
-            Self::Model | Self::Label(_) => None,
-        }
-    }
-}
+use super::plan::PlanField;
 
 /// The fields whose options problems of a model's inputs name, longer options first.
 const FIELDS: [PlanField; 6] = [

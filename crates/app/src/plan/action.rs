@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::arrival_mode::ArrivalMode;
-use super::fields::PlanField;
 use super::matrix::MatrixEdit;
 use crate::sessions::Pin;
 use powerband_core::domain::plan::{PresetName, Profiler};
+use powerband_planning::form::{ArrivalMode, PlanField};
 
 /// A change of the plan.
 #[derive(Clone, Debug, PartialEq)]

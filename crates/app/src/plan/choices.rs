@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::form::{Alternative, Control, reason_of};
-use super::respell;
+use super::form::{Alternative, Control};
 use crate::shared::Shared;
 use powerband_core::domain::setup::{Setup, WHERE_KEY};
 use powerband_core::domain::telemetry::DeviceKind;
 use powerband_planning::engine_options::{self, EngineOptions, Key};
+use powerband_planning::form::respell;
 
 /// Keys whose controls are always shown, in their order; that of the machine, where machines have names, is the first.
 fn front_keys(engine: &dyn EngineOptions, has_machines: bool) -> Vec<&'static Key> {
@@ -177,8 +177,8 @@ impl Shared {
     /// Why a setup cannot be made into another one: it makes no sense, or cannot run here. Nothing where
     /// that holds already.
     pub fn why_not(&self, now: &Setup, then: &Setup) -> Option<String> {
-        if let Some(reason) = reason_of(then) {
-            return Some(reason).filter(|_| reason_of(now).is_none());
+        if let Some(reason) = engine_options::setup_fault(then) {
+            return Some(reason).filter(|_| engine_options::setup_fault(now).is_none());
         }
         let refusal = self.machine.refusal(then)?;
         self.machine.refusal(now).is_none().then_some(refusal)

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use super::built_in;
 use super::form::{Alternative, Completion};
-use super::respell;
 use crate::shared::Shared;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::{Spelling, SpellingPart, part_at};
 use powerband_planning::engine_options;
 use powerband_planning::engine_options::{Key, Takes};
+use powerband_planning::form::respell;
 
 /// Most proposals.
 const MOST: usize = 10;

@@ -1,9 +1,10 @@
 //! Applies changes of the plan to the draft.
 
 use super::action::PlanEdit;
-use super::{Draft, DraftSetup, PlanField, respell, slips, sweeps};
+use super::{Draft, DraftSetup, PlanField, sweeps};
 use powerband_core::domain::plan::WorkerLifetime;
 use powerband_core::domain::setup::{GENERATE, Setup, TASK_KEY};
+use powerband_planning::form::{respell, slips};
 
 /// A text field, or that of a key of a setup: letters typed in one are undone together.
 pub(super) type Typing = (PlanField, String);

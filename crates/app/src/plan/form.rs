@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use powerband_core::domain::setup::Setup;
-use powerband_planning::engine_options::{self, CheckError, Key, Takes};
+use powerband_planning::engine_options::{Key, Takes};
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,13 +81,5 @@ impl Control {
         let wanted = all.filter(|one| *one != self.key.default);
         let wanted = wanted.filter(|one| self.has_word(one) != (*one == word));
         wanted.collect::<Vec<_>>().join("+")
-    }
-}
-
-/// What makes no sense about a setup, without the setup's text before it.
-pub(super) fn reason_of(setup: &Setup) -> Option<String> {
-    match engine_options::check(setup).err()? {
-        CheckError::Value { reason, .. } => Some(reason),
-        other => Some(other.to_string()),
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::form;
 use super::matrix::{Combination, Matrix, MatrixEdit, MatrixRow, values};
-use super::{parse_batches, respell};
+use super::parse_batches;
 use crate::doors::BenchDoor;
 use crate::notices::NoticeLevel;
 use crate::shared::Shared;
 use powerband_core::base::humanize;
 use powerband_core::domain::setup::Setup;
-use powerband_planning::engine_options::Takes;
+use powerband_planning::engine_options::{self, Takes};
+use powerband_planning::form::respell;
 
 /// Most combinations that are looked at.
 const MOST: usize = 256;
@@ -81,7 +81,7 @@ impl BenchDoor {
         let Some(base) = self.matrix_base(shared) else {
             return Err("correct the setup that is varied first".to_owned());
         };
-        if let Some(reason) = form::reason_of(&base) {
+        if let Some(reason) = engine_options::setup_fault(&base) {
             return Err(format!("correct the setup that is varied first: {reason}"));
         }
         let mut setups = vec![base.clone()];
@@ -112,7 +112,7 @@ impl BenchDoor {
                 let spec = setup.to_string();
                 let is_new = seen.insert(spec.clone());
                 let twice = (!is_new).then(|| "already in the plan".to_owned());
-                let left_out = form::reason_of(&setup)
+                let left_out = engine_options::setup_fault(&setup)
                     .or_else(|| shared.machine.refusal(&setup))
                     .or(twice);
                 Combination { spec, left_out }

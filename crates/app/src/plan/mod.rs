@@ -1,12 +1,10 @@
 //! The plan: a draft with undo, saved plans, and facts of the model.
 
 pub(crate) mod action;
-mod arrival_mode;
 mod check;
 mod choices;
 pub(crate) mod commands;
 mod completion;
-mod draft;
 mod edit;
 pub mod fields;
 mod form;
@@ -17,10 +15,8 @@ pub(crate) mod menu;
 pub(crate) mod palette;
 mod past_durations;
 mod planned;
-mod respell;
 pub mod saved;
 mod shown_fields;
-mod slips;
 pub mod sweeps;
 mod table;
 mod update;
@@ -28,6 +24,7 @@ pub(crate) mod work;
 
 use std::path::PathBuf;
 
+use crate::option_names::without_options;
 use powerband_core::domain::model::ModelSummary;
 use powerband_core::domain::plan::Plan;
 use powerband_core::domain::point::BATCH;
@@ -36,21 +33,20 @@ use powerband_core::domain::sizes::{self, SizeError};
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_onnx::zoo;
 use powerband_planning::engine_options;
-pub use powerband_planning::engine_options::Takes;
+pub use powerband_planning::engine_options::{Takes, offered_ids};
+pub use powerband_planning::form::{
+    ArrivalMode, Draft, DraftSetup, Fix, PROFILE_STARTS, PlanError, PlanField,
+};
 use powerband_planning::ladders;
 use powerband_planning::plan_check::NamedSize;
 pub use powerband_planning::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;
-pub use arrival_mode::ArrivalMode;
-pub use draft::{Draft, DraftSetup, PROFILE_STARTS, PlanError};
 use edit::{Typing, apply, typing};
-pub use fields::PlanField;
 pub use form::{Alternative, Completion, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
-pub use slips::Fix;
 
 /// Sessions as they were when it was looked up how long they took.
 pub(crate) type Sources = Vec<(PathBuf, Stamp)>;
@@ -131,12 +127,22 @@ impl Planner {
         }
     }
 
+    /// What is wrong with the plan's text, with names of fields in place of options.
+    pub fn faults(&self) -> Vec<PlanError> {
+        let faults = self.draft.request().err().into_iter().flatten();
+        let shown = faults.map(|fault| PlanError {
+            text: without_options(fault.text),
+            ..fault
+        });
+        shown.collect()
+    }
+
     /// Why the plan cannot be run, by what is typed and what is known of its model.
     pub(crate) fn obstacle(&self) -> Option<String> {
-        match (self.draft.request(), &self.facts) {
-            (Err(faults), _) => faults.into_iter().next().map(|fault| fault.text),
-            (Ok(_), ModelFacts::Refused(reason)) => Some(reason.clone()),
-            (Ok(_), _) => None,
+        match (self.faults().into_iter().next(), &self.facts) {
+            (Some(fault), _) => Some(fault.text),
+            (None, ModelFacts::Refused(reason)) => Some(reason.clone()),
+            (None, _) => None,
         }
     }
 
@@ -260,14 +266,6 @@ pub fn ladders() -> impl Iterator<Item = &'static ladders::Ladder> {
 /// What people call an engine; what is written where there is none.
 pub fn engine_title(id: &str) -> &str {
     engine_options::find(id).map_or(id, |engine| engine.title())
-}
-
-/// Names of engines in a setup.
-pub fn engine_ids() -> impl Iterator<Item = &'static str> {
-    engine_options::ALL
-        .iter()
-        .filter(|engine| engine.is_offered())
-        .map(|engine| engine.id())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::action::Action;
 use crate::palette_entries::entry::{Offered, seen_on, typed_on};
 use crate::plan::{
     self, Alternative, ArrivalMode, Control, MatrixEdit, PROFILE_STARTS, PlanEdit, PlanField,
-    Planner, fields, saved, slips,
+    Planner, fields, saved,
 };
 use crate::screen::Screen;
 use powerband_core::base::humanize;
@@ -13,7 +13,8 @@ use powerband_core::domain::plan::Profiler;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
 use powerband_findings::chart::palette;
-use powerband_planning::engine_options::Takes;
+use powerband_planning::engine_options::{self, Takes};
+use powerband_planning::form::slips;
 
 pub(crate) fn entries(app: &App) -> Vec<Offered> {
     [
@@ -57,7 +58,7 @@ fn typed(app: &App) -> Vec<Offered> {
 }
 
 fn setups(app: &App) -> Vec<Offered> {
-    let mut offered: Vec<Offered> = plan::engine_ids()
+    let mut offered: Vec<Offered> = engine_options::offered_ids()
         .map(|id| planned(&format!("add {id}"), PlanEdit::Add(id.to_owned())))
         .collect();
     let setups = &app.bench.planner.draft.setups;

@@ -10,6 +10,7 @@ use crate::sessions::{Pin, SessionId};
 use crate::shared::Shared;
 use crate::{Ask, WindowRequest, library};
 use powerband_core::domain::model::ModelSummary;
+use powerband_planning::form::respell;
 use powerband_planning::ladders;
 
 /// What the notice offers after a plan was replaced.
@@ -32,7 +33,7 @@ impl BenchDoor {
         match &edit {
             PlanEdit::ChooseModel => shared.outputs.push(WindowRequest::Ask(Ask::Model)),
             PlanEdit::ChoosePath(setup, key) => {
-                let ask = if super::respell::names_folder(key) {
+                let ask = if respell::names_folder(key) {
                     Ask::KeyFolder(*setup, key.clone())
                 } else {
                     Ask::KeyFile(*setup, key.clone())

@@ -73,6 +73,14 @@ pub fn check(setup: &Setup) -> Result<&'static dyn EngineOptions, CheckError> {
     Ok(engine)
 }
 
+/// What makes no sense about a setup, without the setup's text before it.
+pub fn setup_fault(setup: &Setup) -> Option<String> {
+    match check(setup).err()? {
+        CheckError::Value { reason, .. } => Some(reason),
+        other => Some(other.to_string()),
+    }
+}
+
 /// Why a key has no effect in a setup, or cannot be there; nothing where it can.
 pub fn key_conflict(setup: &Setup, key: &Key) -> Option<String> {
     if setup.options.keys().any(|given| key.covers(given)) {
@@ -99,7 +107,7 @@ pub fn why_not_value(setup: &Setup, key: &str, value: &str) -> Option<String> {
 }
 
 /// Identifiers of the engines that users see in lists.
-fn offered_ids() -> impl Iterator<Item = &'static str> {
+pub fn offered_ids() -> impl Iterator<Item = &'static str> {
     let offered = ALL.iter().filter(|engine| engine.is_offered());
     offered.map(|engine| engine.id())
 }

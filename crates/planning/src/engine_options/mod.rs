@@ -17,7 +17,9 @@ pub mod rten;
 mod tests;
 pub mod versions;
 
-pub use check::{CheckError, check, key_conflict, keys_of, why_not_value};
+pub use check::{
+    CheckError, check, key_conflict, keys_of, offered_ids, setup_fault, why_not_value,
+};
 pub use common::{
     BackgroundWork, COMMON_KEYS, TASK, background_work, check_cpu_alone, check_task, copies, cores,
     devices, memory_limit, positive, rewrite_recipe, streams,

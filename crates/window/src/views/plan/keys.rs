@@ -22,7 +22,7 @@ pub(super) fn help(ui: &mut Ui, spec: &str) {
     ui.set_width(WIDTH);
     ui.spacing_mut().item_spacing.y = space::HAIR;
     let Some(help) = plan::setup_help(spec) else {
-        let known: Vec<&str> = plan::engine_ids().collect();
+        let known: Vec<&str> = plan::offered_ids().collect();
         label::quiet(ui, &format!("Engines: {}", known.join(", ")));
         return;
     };

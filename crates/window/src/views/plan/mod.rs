@@ -35,7 +35,7 @@ const NETWORKS: (f32, f32) = (220.0, 150.0);
 
 pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     let mut edits = Vec::new();
-    let faults = app.bench.planner.draft.request().err().unwrap_or_default();
+    let faults = app.bench.planner.faults();
     header(ui, app, actions, &mut edits);
     ui.add_space(space::MEDIUM);
     let mut asked = Vec::new();

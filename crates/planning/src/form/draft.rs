@@ -6,10 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::arrival_mode::ArrivalMode;
 use super::fields::PlanField;
-use super::form;
-use super::show_batches;
 use super::slips::{self, Fix};
-use crate::option_names::without_options;
+use crate::engine_options;
 use powerband_core::domain::case::CaseKey;
 use powerband_core::domain::fill::parse_input;
 use powerband_core::domain::input_sizes::InputSizes;
@@ -22,7 +20,8 @@ use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::request::{Rules, RunRequest};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
-use powerband_core::domain::setup::Setup;
+use powerband_core::domain::setup::{Setup, SetupError};
+use powerband_core::domain::sizes;
 use powerband_core::domain::sweep::{self, SweepError};
 use powerband_onnx::shapes;
 
@@ -214,7 +213,7 @@ impl Draft {
     }
 
     /// The text of a field, to be changed; nothing where there is no such setup.
-    pub(super) fn text_mut(&mut self, field: PlanField) -> Option<&mut String> {
+    pub fn text_mut(&mut self, field: PlanField) -> Option<&mut String> {
         Some(match field {
             PlanField::Name => &mut self.name,
             PlanField::Model => &mut self.model,
@@ -261,7 +260,7 @@ impl Draft {
         if !faults.is_empty() {
             let errors = faults.into_iter().map(|(field, text)| PlanError {
                 field,
-                text: without_options(text),
+                text,
                 fix: match field {
                     PlanField::Setup(place) => slips::fix(&self.setups[place].spec),
                     _ => None,
@@ -400,7 +399,7 @@ fn sweep_fields(points: &[Point]) -> (String, String) {
         .filter(|sweep| !is_of_batch(sweep))
         .map(String::as_str)
         .collect();
-    (show_batches(&batches), others.join("\n"))
+    (sizes::show(&batches), others.join("\n"))
 }
 
 /// An error of the plan.
@@ -419,8 +418,8 @@ fn check_setup(spec: &str) -> Result<Setup, String> {
     let setup: Setup = spec
         .trim()
         .parse()
-        .map_err(|error: powerband_core::domain::setup::SetupError| error.to_string())?;
-    form::reason_of(&setup).map_or(Ok(setup), Err)
+        .map_err(|error: SetupError| error.to_string())?;
+    engine_options::setup_fault(&setup).map_or(Ok(setup), Err)
 }
 
 fn parse_rounds(text: &str) -> Result<Option<u32>, String> {

@@ -1,12 +1,11 @@
 //! A setup's text after one of its controls was changed.
 
+use crate::engine_options::{self, Key, Takes};
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::spelling::Spelling;
-use powerband_planning::engine_options;
-use powerband_planning::engine_options::{Key, Takes};
 
 /// The text with another engine. Options that it does not know, or that make no sense with it, are left out.
-pub(super) fn with_engine(text: &str, id: &str) -> String {
+pub fn with_engine(text: &str, id: &str) -> String {
     let before = Spelling::parse(text);
     let Some(engine) = engine_options::find(id) else {
         return text.to_owned();
@@ -45,14 +44,14 @@ fn is_valid(setup: &Setup, (name, value): &(String, String)) -> bool {
 }
 
 /// The text with another device.
-pub(super) fn with_device(text: &str, device: &str) -> String {
+pub fn with_device(text: &str, device: &str) -> String {
     let mut spelling = Spelling::parse(text);
     device.clone_into(&mut spelling.setup.device);
     spelling.text()
 }
 
 /// The text with another value of a key. Without a value, or with the default, the key is left out.
-pub(super) fn with_key(text: &str, name: &str, value: &str) -> String {
+pub fn with_key(text: &str, name: &str, value: &str) -> String {
     let mut spelling = Spelling::parse(text);
     set(&mut spelling.setup, name, value);
     spelling.text()
@@ -60,7 +59,7 @@ pub(super) fn with_key(text: &str, name: &str, value: &str) -> String {
 
 /// Gives a key of a setup a value; the default, or nothing, leaves it out. A family of keys takes
 /// `name=value` of each, with commas between.
-pub(super) fn set(setup: &mut Setup, name: &str, value: &str) {
+pub fn set(setup: &mut Setup, name: &str, value: &str) {
     let key = key_of(&setup.engine, name);
     if let Some(family) = key.and_then(Key::family).filter(|_| name.ends_with('*')) {
         setup.options.retain(|given, _| !given.starts_with(family));
@@ -80,21 +79,21 @@ pub(super) fn set(setup: &mut Setup, name: &str, value: &str) {
 }
 
 /// A key of an engine, by its name or by one of its family.
-pub(super) fn key_of(engine: &str, name: &str) -> Option<&'static Key> {
+pub fn key_of(engine: &str, name: &str) -> Option<&'static Key> {
     let engine = engine_options::find(engine)?;
     let mut keys = engine_options::keys_of(engine);
     keys.find(|key| key.name == name || key.covers(name))
 }
 
 /// A key of any engine, by its name.
-pub(super) fn any_key(name: &str) -> Option<&'static Key> {
+pub fn any_key(name: &str) -> Option<&'static Key> {
     let engines = engine_options::ALL.iter();
     let mut keys = engines.flat_map(|engine| engine_options::keys_of(*engine));
     keys.find(|key| key.name == name)
 }
 
 /// Whether a key names a folder, and not a file.
-pub(super) fn names_folder(name: &str) -> bool {
+pub fn names_folder(name: &str) -> bool {
     any_key(name).is_some_and(|key| matches!(key.takes, Takes::Folder(_)))
 }
 

@@ -1,10 +1,9 @@
 //! A slip in a setup's text, and what is meant.
 
-use super::{engine_ids, respell};
+use super::respell;
+use crate::engine_options::{self, Takes};
 use powerband_core::base::near_miss::near_miss;
 use powerband_core::domain::spelling::Spelling;
-use powerband_planning::engine_options;
-use powerband_planning::engine_options::Takes;
 
 /// A slip, and the text without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub struct Fix {
 }
 
 /// What a text with a fault means, where one word is almost right.
-pub(super) fn fix(text: &str) -> Option<Fix> {
+pub fn fix(text: &str) -> Option<Fix> {
     let spelling = Spelling::parse(text);
     engine(&spelling)
         .or_else(|| missing_key_fix(&spelling))
@@ -31,7 +30,7 @@ fn engine(spelling: &Spelling) -> Option<Fix> {
     if engine_options::find(wrong).is_some() {
         return None;
     }
-    let meant = near_miss(wrong, &engine_ids().collect::<Vec<_>>())?;
+    let meant = near_miss(wrong, &engine_options::offered_ids().collect::<Vec<_>>())?;
     let mut fixed = spelling.clone();
     meant.clone_into(&mut fixed.setup.engine);
     Some(fixed_as(wrong, meant, &fixed))
