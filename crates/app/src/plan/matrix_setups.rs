@@ -155,7 +155,7 @@ fn row_values(base: &Setup, row: &MatrixRow) -> Result<Vec<String>, String> {
     let is_count = key.is_some_and(|key| matches!(key.takes, Takes::Count(_)));
     if is_count && row.typed.contains("..") {
         let numbers = parse_batches(&row.typed);
-        let numbers = numbers.map_err(|error| format!("{}: {}", row.title, error.in_a_field()))?;
+        let numbers = numbers.map_err(|error| format!("{}: {}", row.title, error))?;
         return Ok(numbers.iter().map(ToString::to_string).collect());
     }
     let mut seen = BTreeSet::new();

@@ -12,55 +12,28 @@ const LONG_RUN: usize = 6;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// A part is no number, and no two of them.
-    #[error("\"{part}\" is no {}; {}", noun(of), hint(of))]
-    NoSize {
-        of: String,
-        /// The part.
-        part: String,
-    },
+    #[error(
+        "\"{part}\" is no {}. Write whole numbers from {} to {}, such as 1, 2, 4, or a range such as 1..64.",
+        noun(of),
+        smallest(of),
+        humanize::count(LARGEST as u64)
+    )]
+    NoSize { of: String, part: String },
+    /// Nothing is written.
+    #[error("Write at least one {}, such as 1, 2, 4.", noun(of))]
+    Empty { of: String },
     /// Nothing is written where a size belongs.
-    #[error("no {} is written in a part of \"{text}\"; {}", noun(of), hint(of))]
-    Missing {
-        of: String,
-        /// The whole text.
-        text: String,
-    },
+    #[error(
+        "A {} is missing beside a comma. Write it, or take the comma out.",
+        noun(of)
+    )]
+    Missing { of: String },
     /// A range runs downwards.
     #[error(
-        "the first {} of \"{part}\" must not be larger than the last; {}",
-        noun(of),
-        hint(of)
+        "The first {} of \"{part}\" is larger than the last. Write the smaller one first.",
+        noun(of)
     )]
-    Downwards {
-        of: String,
-        /// The range.
-        part: String,
-    },
-}
-
-impl SizeError {
-    /// The same for a field of the window, where there are no flags.
-    pub fn in_a_field(&self) -> String {
-        let largest = humanize::count(LARGEST as u64);
-        match self {
-            Self::NoSize { of, part } => format!(
-                "\"{part}\" is no {}. Write whole numbers from {} to {largest}, such as 1, 2, 4, or a range such as 1..64.",
-                noun(of),
-                smallest(of)
-            ),
-            Self::Missing { of, text } if text.trim().is_empty() => {
-                format!("Write at least one {}, such as 1, 2, 4.", noun(of))
-            }
-            Self::Missing { of, .. } => format!(
-                "A {} is missing beside a comma. Write it, or take the comma out.",
-                noun(of)
-            ),
-            Self::Downwards { of, part } => format!(
-                "The first {} of \"{part}\" is larger than the last. Write the smaller one first.",
-                noun(of)
-            ),
-        }
-    }
+    Downwards { of: String, part: String },
 }
 
 /// What a size of the dimension is called.
@@ -77,20 +50,6 @@ fn smallest(of: &str) -> usize {
     usize::from(of == BATCH)
 }
 
-/// What may be written.
-fn hint(of: &str) -> String {
-    let largest = humanize::count(LARGEST as u64);
-    let example = if of == BATCH {
-        "--batch 1,2,4,8".to_owned()
-    } else {
-        format!("--sweep {of}=1,2,4,8")
-    };
-    format!(
-        "write whole numbers from {} to {largest}, for example {example}, or a range such as 1..64",
-        smallest(of)
-    )
-}
-
 /// `1,2,4` or `1..16` (the powers of two between), in any mixture; ascending, each once.
 pub fn parse(of: &str, text: &str) -> Result<Vec<usize>, SizeError> {
     let mut sizes = in_order(of, text)?;
@@ -104,9 +63,10 @@ pub fn in_order(of: &str, text: &str) -> Result<Vec<usize>, SizeError> {
     let mut sizes = Vec::new();
     for part in text.split(',').map(str::trim) {
         if part.is_empty() {
-            return Err(SizeError::Missing {
-                of: of.to_owned(),
-                text: text.to_owned(),
+            let of = of.to_owned();
+            return Err(match text.trim() {
+                "" => SizeError::Empty { of },
+                _ => SizeError::Missing { of },
             });
         }
         // What is quoted is the whole part, not the end of a range that is missing or wrong.
@@ -187,52 +147,39 @@ mod tests {
         assert_eq!(parse(BATCH, "1..16").unwrap(), [1, 2, 4, 8, 16]);
         assert_eq!(parse(BATCH, "3..9,64").unwrap(), [3, 4, 8, 9, 64]);
         for bad in ["", "0", "-1", "x", "1,,2", "99999999999", "1.5", "..4"] {
-            assert!(
-                parse(BATCH, bad)
-                    .unwrap_err()
-                    .to_string()
-                    .contains("no batch size"),
-                "{bad}"
-            );
+            let said = parse(BATCH, bad).unwrap_err().to_string();
+            assert!(said.contains("batch size"), "{bad}: {said}");
         }
     }
 
     #[test]
     fn what_is_wrong_is_quoted_whole() {
         for (text, says) in [
+            ("0", "\"0\" is no batch size. Write whole numbers from 1"),
             ("1..", "\"1..\" is no batch size"),
             ("2, ..8", "\"..8\" is no batch size"),
-            ("1,,2", "no batch size is written in a part of \"1,,2\""),
-            ("", "no batch size is written in a part of \"\""),
-            ("8..1", "\"8..1\" must not be larger than the last"),
+            ("1,,2", "A batch size is missing beside a comma"),
+            ("", "Write at least one batch size, such as 1, 2, 4."),
+            ("  ", "Write at least one batch size"),
+            (
+                "8..1",
+                "The first batch size of \"8..1\" is larger than the last",
+            ),
         ] {
             let said = parse(BATCH, text).unwrap_err().to_string();
-            assert!(said.contains(says) && said.contains("1..64"), "{said}");
+            // The window shows it, too.
+            assert!(said.contains(says) && !said.contains("--"), "{said}");
         }
         assert_eq!(parse(BATCH, "4..4").unwrap(), [4]);
         let said = parse("seq", "1..").unwrap_err().to_string();
         assert!(
-            said.contains("is no size of seq") && said.contains("--sweep seq="),
+            said.contains("is no size of seq") && said.contains("from 0"),
             "{said}"
         );
         assert_eq!(
             parse("past", "0,128..1024").unwrap(),
             [0, 128, 256, 512, 1024]
         );
-    }
-
-    #[test]
-    fn a_field_is_told_of_no_flags() {
-        for (text, says) in [
-            ("0", "\"0\" is no batch size. Write whole numbers from 1"),
-            ("", "Write at least one batch size, such as 1, 2, 4."),
-            ("  ", "Write at least one batch size"),
-            ("1,,2", "missing beside a comma"),
-            ("8..1", "The first batch size of \"8..1\" is larger"),
-        ] {
-            let said = parse(BATCH, text).unwrap_err().in_a_field();
-            assert!(said.contains(says) && !said.contains("--"), "{said}");
-        }
     }
 
     #[test]

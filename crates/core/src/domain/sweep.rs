@@ -46,16 +46,6 @@ pub enum SweepError {
     TooMany(usize),
 }
 
-impl SweepError {
-    /// The same for a field of the window, where there are no flags.
-    pub fn in_a_field(&self) -> String {
-        match self {
-            Self::Sizes(error) => error.in_a_field(),
-            other => other.to_string(),
-        }
-    }
-}
-
 /// The points of several sweeps: each combination of what they say, ascending. Dimensions within one, with `+`
 /// between, go together: `seq=128,256+batch=8,4` are two points.
 pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Point>, SweepError> {

@@ -242,7 +242,7 @@ impl Draft {
         let setups = setups.collect();
         let points = self
             .points()
-            .map_err(|(field, error)| faults.push((field, error.in_a_field())))
+            .map_err(|(field, error)| faults.push((field, error.to_string())))
             .ok();
         let dims = lines(&self.dims).map(str::parse::<NamedDim>).collect();
         let dims = field_value(&mut faults, PlanField::Dims, dims);
