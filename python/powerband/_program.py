@@ -55,7 +55,7 @@ def program() -> str:
 def reason(stderr: str) -> str:
     """Why the program failed: what it said of itself, else its last line."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    own = [line[len("powerband: ") :] for line in lines if line.startswith("powerband: ")]
+    own = [line.partition(": ")[2] for line in lines if line.startswith(("powerband: ", "error: "))]
     return (own or lines or ["powerband failed without a word"])[-1]
 
 

@@ -14,6 +14,7 @@ use powerband_findings::analysis::case_rows;
 use powerband_findings::analysis::comparison::{self, ComparedSide, Comparison};
 use powerband_findings::export;
 use powerband_findings::report::{self, in_short};
+use powerband_planning::form::Draft;
 use powerband_runner::again;
 
 /// Measures and compares.
@@ -25,7 +26,8 @@ pub(super) fn run(
 ) -> anyhow::Result<ExitCode> {
     let (before, after) = (super::measured(before)?, super::measured(after)?);
     let parts = [&before, &after].map(SessionPart::all);
-    let mut request = args.applied_to(request_for(parts[0], parts[1])?);
+    let mut request = request_for(parts[0], parts[1])?;
+    request = args.plan.request(Draft::of_request(&request))?;
     let target = target(args)?;
     request.programs = origin(args, &request.setups);
     let place = place(context, args)?;

@@ -5,26 +5,22 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 
-use super::args::{Arrivals, BenchArgs};
+use super::args::BenchArgs;
 use super::progress::ProgressDisplay;
 use super::{Context, TROUBLE, devices, is_broken_pipe, machines, output};
-use powerband_core::base::humanize;
 use powerband_core::control::Control;
-use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::outcome::Outcome;
-use powerband_core::domain::plan::{AccuracyCheck, Load, WorkerLifetime};
-use powerband_core::domain::point::{BATCH, Point};
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
-use powerband_core::domain::sweep;
 use powerband_findings::analysis::comparison::{self, Comparison};
 use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_findings::analysis::{case_rows, plan_estimate};
 use powerband_findings::export::json;
 use powerband_findings::report;
 use powerband_planning::engine_options::program_lines;
+use powerband_planning::form::{Draft, PlanField};
 use powerband_planning::ladders::{self, LadderMachine};
 use powerband_planning::transport::SetupMachine;
 use powerband_runner::jobs::submit::{self, DetachOptions};
@@ -35,7 +31,6 @@ use powerband_store::installation::Installation;
 use powerband_store::installation::WatchRequest;
 use powerband_store::library::{self, Stamp};
 use powerband_store::{journal, session_file};
-use powerband_worker::engines;
 
 /// Sessions of a network that are read for the estimate, the newest ones.
 const SESSIONS_READ: usize = 3;
@@ -52,7 +47,7 @@ pub(super) fn run(context: &Context, args: &BenchArgs) -> anyhow::Result<ExitCod
     let mut request = prepare::prepare(&place(context, args)?, &request)?;
     let environment = &mut request.beginning.environment;
     environment.project_commit.clone_from(&args.commit);
-    if args.profile.is_some() && request.beginning.roofs.is_empty() {
+    if args.plan.gives(PlanField::Profile) && request.beginning.roofs.is_empty() {
         output::note(
             "No roofs are kept of these devices; powerband roofs measures them, and a profile then says what limits each node.",
         );
@@ -82,7 +77,7 @@ fn detach(
         retries: args.retry.is_some(),
         folder: args.detaching.job_folder.clone(),
         tasks: args.detaching.array,
-        energy: args.energy,
+        energy: args.plan.gives(PlanField::Energy),
     };
     let record = submit::submit(&context.paths, run, &detaching).map_err(anyhow::Error::msg)?;
     let asks_for_nodes = |machine: &SetupMachine| {
@@ -120,7 +115,9 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
             path.display()
         );
     }
-    let rounds = args.rounds.unwrap_or_else(|| match args.retry {
+    let asked = Draft::of_request(&RunRequest::new(&opened.session.plan.model));
+    let asked = args.plan.request(asked)?;
+    let rounds = asked.rounds.unwrap_or_else(|| match args.retry {
         // What failed has no rounds yet.
         Some(_) => opened.session.plan.measure.rounds,
         None => rounds_to_settle(&opened.session),
@@ -129,7 +126,7 @@ fn add_rounds(context: &Context, args: &BenchArgs, path: &Path) -> anyhow::Resul
     let place = place(context, args)?;
     let mut request = prepare::prepare_more(&place, opened.session, rounds, programs)?;
     let spacing = &mut request.beginning.plan.measure.spacing;
-    *spacing = args.turns.spacing.or(*spacing);
+    *spacing = asked.spacing.or(*spacing);
     if args.detaching.detach {
         return detach(context, args, &request, Some(path));
     }
@@ -165,7 +162,8 @@ fn rounds_to_settle(session: &Session) -> u32 {
 
 /// The environment of runs, with device telemetry as the arguments say.
 pub(super) fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Installation> {
-    if args.telemetry == 0.0 && (args.energy || args.replay.is_some()) {
+    let energy = args.plan.gives(PlanField::Energy);
+    if args.telemetry == 0.0 && (energy || args.replay.is_some()) {
         bail!(
             "--telemetry 0 reads nothing, so --energy and --replay have no effect; leave them out"
         );
@@ -176,7 +174,7 @@ pub(super) fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Insta
         Some(WatchRequest {
             rate_hz: devices::rate(args.telemetry, "--telemetry")?,
             places: devices::places(args.replay.as_deref())?,
-            for_energy: args.energy,
+            for_energy: energy,
         })
     };
     Ok(Installation {
@@ -185,13 +183,15 @@ pub(super) fn place(context: &Context, args: &BenchArgs) -> anyhow::Result<Insta
     })
 }
 
-/// What a ladder measures here, or the bare request for a model.
-fn base_request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
+/// The plan that options are about: of a ladder what it measures here, else one that says nothing.
+fn begun_plan(context: &Context, args: &BenchArgs) -> anyhow::Result<Draft> {
     let Some(id) = &args.ladder else {
-        let model = args.model.as_deref().context(
-            "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; see powerband bench --help",
-        )?;
-        return Ok(RunRequest::new(model));
+        if !args.plan.gives(PlanField::Model) {
+            bail!(
+                "MODEL is missing: powerband bench resnet50, or an ONNX file in its place; see powerband bench --help"
+            );
+        }
+        return Ok(Draft::of_request(&RunRequest::default()));
     };
     let ladder = ladders::find(id).map_err(anyhow::Error::msg)?;
     let found = super::engines::survey(context).into_iter();
@@ -199,82 +199,27 @@ fn base_request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunReques
     let request = ladder.request(&LadderMachine {
         engines: ready.collect(),
     });
-    if args.journey && request.journey {
+    if args.plan.gives(PlanField::Steps) && request.journey {
         bail!("the plan {id} is of steps already; leave --journey out");
     }
-    Ok(request)
+    Ok(Draft::of_request(&request))
 }
 
 fn request(context: &Context, args: &BenchArgs) -> anyhow::Result<RunRequest> {
-    let begun = base_request(context, args)?;
-    let setups = args
-        .setups
-        .iter()
-        .map(|spec| spec.parse())
-        .collect::<Result<Vec<Setup>, _>>()?;
-    let setups = machines::on_each(context, setups, &args.detaching.on)?;
-    for setup in &setups {
-        engines::check(setup)?;
+    let begun = begun_plan(context, args)?;
+    let setups = args.plan.values(PlanField::Setup(0));
+    let setups = machines::on_each(context, setups.collect(), &args.detaching.on)?;
+    let mut request = args.plan.with_setups(setups).request(begun)?;
+    // They were typed, or are our own ladder's.
+    request.programs = ProgramTrust::Typed;
+    if let Some(samples) = request
+        .judging
+        .as_mut()
+        .and_then(|judging| judging.samples.as_mut())
+    {
+        *samples = samples_text(Path::new(samples))?;
     }
-    if args.labels.len() > setups.len() {
-        bail!(
-            "there are {} for {}; leave --label {} out",
-            humanize::pluralised(args.labels.len() as u64, "label"),
-            humanize::pluralised(setups.len() as u64, "setup"),
-            args.labels[setups.len()]
-        );
-    }
-    let points = points(args)?;
-    Ok(args.applied_to(RunRequest {
-        setups: if args.ladder.is_some() {
-            begun.setups
-        } else {
-            setups
-        },
-        points: points.or(begun.points),
-        sizes: InputSizes {
-            dims: args.dims.clone(),
-            ..args.fed.sizes()?
-        },
-        preset: args.preset,
-        load: load(args)?,
-        // They were typed, or are our own ladder's.
-        programs: ProgramTrust::Typed,
-        judging: judging(args)?.or(begun.judging),
-        keeping: match args.detaching.at_once {
-            Some(machines) => WorkerLifetime::MachinesAtOnce(machines),
-            None if args.one_at_a_time => WorkerLifetime::OneAtATime,
-            None => WorkerLifetime::Together,
-        },
-        ..begun
-    }))
-}
-
-/// The points of the sweep, where the user gives any.
-fn points(args: &BenchArgs) -> anyhow::Result<Option<Vec<Point>>> {
-    let batch = args.batch.as_ref().map(|sizes| format!("{BATCH}={sizes}"));
-    let sweeps: Vec<&str> = batch
-        .iter()
-        .chain(&args.sweeps)
-        .map(String::as_str)
-        .collect();
-    if sweeps.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(sweep::parse(sweeps)?))
-}
-
-/// The inputs on which outputs are compared.
-fn judging(args: &BenchArgs) -> anyhow::Result<Option<AccuracyCheck>> {
-    if args.accuracy.is_none() && args.samples.is_none() {
-        return Ok(None);
-    }
-    let inputs = args.accuracy.unwrap_or(AccuracyCheck::USUAL);
-    if inputs == 0 {
-        bail!("--accuracy=0 compares nothing; give a number of inputs, for example --accuracy=64");
-    }
-    let samples = args.samples.as_deref().map(samples_text).transpose()?;
-    Ok(Some(AccuracyCheck { inputs, samples }))
+    Ok(request)
 }
 
 /// The user's own inputs, from wherever the plan is read.
@@ -286,14 +231,6 @@ pub(super) fn samples_text(path: &Path) -> anyhow::Result<String> {
         );
     }
     Ok(std::path::absolute(path)?.display().to_string())
-}
-
-fn load(args: &BenchArgs) -> anyhow::Result<Load> {
-    let Some(per_s) = args.rate else {
-        return Ok(Load::Closed);
-    };
-    let at_random = args.arrivals == Arrivals::Poisson;
-    Load::arriving(per_s, at_random).map_err(|problem| anyhow::anyhow!("--rate {problem}"))
 }
 
 /// Expected duration of the run, with the past durations of its network that it rests on.
@@ -324,7 +261,7 @@ fn measure_and_save(
     request: PreparedRun,
     target: &SessionTarget,
 ) -> anyhow::Result<ExitCode> {
-    super::idle::wait_if_asked(args.turns.wait_idle)?;
+    super::idle::wait_if_asked(args.idle.wait_idle)?;
     let measured = measure(context, request, target)?;
     let told = if args.json {
         output::document(&json::session(&measured.session))

@@ -85,12 +85,14 @@ fn place(context: &Context, host: &str) -> String {
 /// Each setup on each of these machines; as it is where none is named.
 pub(super) fn on_each(
     context: &Context,
-    setups: Vec<Setup>,
+    specs: Vec<&str>,
     hosts: &[String],
-) -> anyhow::Result<Vec<Setup>> {
+) -> anyhow::Result<Vec<String>> {
     if hosts.is_empty() {
-        return Ok(setups);
+        return Ok(specs.into_iter().map(str::to_owned).collect());
     }
+    let setups = specs.into_iter().map(str::parse);
+    let setups = setups.collect::<Result<Vec<Setup>, _>>()?;
     if let Some(setup) = setups.iter().find(|setup| setup.is_elsewhere()) {
         bail!("{setup} says itself where it runs; leave --on out, or its where= or via=");
     }
@@ -103,7 +105,7 @@ pub(super) fn on_each(
         there
     };
     let hosts = &with_named(context, hosts)?;
-    let each = |setup: Setup| hosts.iter().map(move |host| on(&setup, host));
+    let each = |setup: Setup| hosts.iter().map(move |host| on(&setup, host).to_string());
     Ok(setups.into_iter().flat_map(each).collect())
 }
 

@@ -381,26 +381,9 @@ mod tests {
         );
     }
 
-    /// Options of `bench` that *Plan* has as controls which are not typed in.
-    const CONTROLS: [&str; 10] = [
-        "preset",
-        "journey",
-        "energy",
-        "accuracy",
-        "profile",
-        "profile_starts",
-        "ladder",
-        "arrivals",
-        "on",
-        "at_once",
-    ];
-
-    /// Options that the window has elsewhere, or where a command alone has a use for them.
-    const ELSEWHERE: [(&str, &str); 20] = [
-        (
-            "label",
-            "a setup of a plan is called something where it stands",
-        ),
+    /// Options of `bench` that are no fields of a plan, with what the window has in their place.
+    const BESIDE_PLAN: [(&str, &str); 16] = [
+        ("ladder", "the ready-made plans"),
         (
             "more",
             "more rounds are asked for beside a verdict that is not settled",
@@ -411,24 +394,10 @@ mod tests {
         ),
         ("again", "measured again in turns from Compare and History"),
         (
-            "out",
-            "a run is saved in the library, and Save as copies it",
-        ),
-        ("force", "the window asks"),
-        ("json", "a screen is no document"),
-        ("seed", "kept from the session that is measured again"),
-        (
-            "one_at_a_time",
-            "kept from the session that is measured again",
-        ),
-        ("spacing", "the preset's"),
-        ("commit", "what is measured from the window is no commit"),
-        ("blocks", "the preset publish has long visits"),
-        (
-            "wait_idle",
+            "wait-idle",
             "the window says beside the run what others use",
         ),
-        ("timeout", "the run's own buttons leave a case out"),
+        ("commit", "what is measured from the window is no commit"),
         (
             "telemetry",
             "the window reads as often as the charts of a run need",
@@ -437,29 +406,30 @@ mod tests {
             "replay",
             "readings of another session stand in for none of this machine's",
         ),
-        ("allow_commands", "the window shows the programs and asks"),
+        ("on", "the control of a setup's machine"),
         ("detach", "the run's button"),
         ("array", "jobs are submitted by the command alone"),
-        ("job_folder", "jobs are submitted by the command alone"),
+        ("job-folder", "jobs are submitted by the command alone"),
+        ("allow-commands", "the window shows the programs and asks"),
+        (
+            "out",
+            "a run is saved in the library, and Save as copies it",
+        ),
+        ("force", "the window asks"),
+        ("json", "a screen is no document"),
     ];
 
     #[test]
     fn what_can_be_asked_on_the_command_line_can_be_asked_in_the_window() {
         use clap::CommandFactory as _;
-        use powerband_app::plan::PlanField;
-        let fields = PlanField::ONCE.into_iter();
-        let mut known: Vec<String> = fields
-            .chain([PlanField::Dims, PlanField::Setup(0)])
-            .filter_map(PlanField::option)
-            .map(|option| option.trim_start_matches('-').to_owned())
-            .collect();
-        let more = CONTROLS.into_iter().chain(ELSEWHERE.map(|(name, _)| name));
-        known.extend(more.map(|name| name.replace('_', "-")));
+        use powerband_planning::form::fields::{self, OptionForm};
+        let fields = fields::ALL.iter();
+        let options_of_fields = fields.filter(|info| info.form != OptionForm::Argument);
+        let known = options_of_fields.map(|info| info.option);
+        let known = known.chain(BESIDE_PLAN.map(|(name, _)| name));
         let command = Args::command();
         let bench = command.find_subcommand("bench").unwrap();
-        let mut options: Vec<&str> = bench.get_opts().filter_map(clap::Arg::get_long).collect();
-        options.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(options, known);
+        let options: Vec<&str> = bench.get_opts().filter_map(clap::Arg::get_long).collect();
+        assert_eq!(options, known.collect::<Vec<_>>());
     }
 }

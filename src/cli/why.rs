@@ -12,7 +12,6 @@ use super::{Context, TROUBLE, output};
 use powerband_app::why::tally;
 use powerband_core::base::cancel::CancelToken;
 use powerband_core::domain::case::CaseKey;
-use powerband_core::domain::input_sizes::InputSizes;
 use powerband_core::domain::point::{self, Point};
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::request::RunRequest;
@@ -235,7 +234,7 @@ fn asked_case(context: &Context, session: &Session) -> Option<ExplainedCase> {
 /// The experiments on a case of a session.
 fn of_session(args: &WhyArgs, session: &Session) -> anyhow::Result<RunRequest> {
     let name = &args.subject;
-    if !args.dims.is_empty() || args.fed.is_given() {
+    if args.fed.is_given() {
         bail!(
             "{name} says what its inputs are; leave --dim, --shape, --input and --batch-axis out"
         );
@@ -288,10 +287,7 @@ fn of_model(context: &Context, args: &WhyArgs) -> anyhow::Result<RunRequest> {
     };
     engines::check(&setup)?;
     let begun = RunRequest {
-        sizes: InputSizes {
-            dims: args.dims.clone(),
-            ..args.fed.sizes()?
-        },
+        sizes: args.fed.sizes()?,
         ..RunRequest::new(&args.subject)
     };
     let point = args.point.point().unwrap_or_else(|| Point::of_batch(1));

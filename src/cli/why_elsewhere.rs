@@ -7,6 +7,7 @@ use super::{Context, machines, output, signals};
 use powerband_core::domain::request::ProgramTrust;
 use powerband_core::domain::session::Session;
 use powerband_core::domain::setup::Setup;
+use powerband_planning::form::PlanField;
 use powerband_planning::transport::SetupMachine;
 use powerband_runner::experiments::elsewhere::{self, WantedElsewhere};
 use powerband_store::session_file;
@@ -64,7 +65,8 @@ pub(super) fn measured_session(
 
 /// What is said of how to measure, as words for the program over there.
 fn words_for_there(args: &WhyArgs, case: &[String]) -> anyhow::Result<Vec<String>> {
-    if args.fed.is_given() {
+    let fed_here = [PlanField::Shapes, PlanField::Fills, PlanField::BatchAxis];
+    if fed_here.into_iter().any(|field| args.fed.gives(field)) {
         bail!(
             "inputs of a case on another machine are filled there; leave --shape, --input and --batch-axis out"
         );
@@ -80,8 +82,8 @@ fn words_for_there(args: &WhyArgs, case: &[String]) -> anyhow::Result<Vec<String
     for change in &args.only {
         add("--only", change.id().to_owned());
     }
-    for dim in &args.dims {
-        add("--dim", dim.to_string());
+    for dim in args.fed.values(PlanField::Dims) {
+        add("--dim", dim.to_owned());
     }
     if args.no_roofs {
         words.push("--no-roofs".to_owned());

@@ -3,28 +3,21 @@
 //! Problems with a model's inputs are found far below, where the command line is the only reader that has words for
 //! them. The window has a field for each of these options, called as the option is.
 
-use super::plan::PlanField;
-
-/// The fields whose options problems of a model's inputs name, longer options first.
-const FIELDS: [PlanField; 6] = [
-    PlanField::BatchAxis,
-    PlanField::Batches,
-    PlanField::Shapes,
-    PlanField::Dims,
-    PlanField::Fills,
-    PlanField::Sweeps,
-];
+use powerband_planning::form::fields;
 
 /// The text with names of fields in place of options: `use --batch 4` is `use batch 4`.
 pub(crate) fn without_options(text: impl Into<String>) -> String {
     let mut text = text.into();
-    for option in FIELDS.into_iter().filter_map(PlanField::option) {
-        let field = option.trim_start_matches('-').replace('-', " ");
-        if let Some(rest) = text.strip_prefix(option) {
+    let mut names: Vec<&str> = fields::ALL.iter().map(|info| info.option).collect();
+    // The beginning of an option may be another one.
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    for name in names {
+        let (option, field) = (format!("--{name}"), name.replace('-', " "));
+        if let Some(rest) = text.strip_prefix(&option) {
             text = powerband_core::base::humanize::capitalised(&field) + rest;
         }
         text = text.replace(&format!(". {option}"), &format!(". The {field}"));
-        text = text.replace(option, &field);
+        text = text.replace(&option, &field);
     }
     text
 }

@@ -3,6 +3,7 @@
 
 use super::ladders::LadderMachine;
 use powerband_core::domain::plan::PresetName;
+use powerband_core::domain::point::{DEFAULT_BATCHES, Point};
 use powerband_core::domain::request::RunRequest;
 use powerband_core::domain::setup::Setup;
 use powerband_core::domain::telemetry::DeviceKind;
@@ -27,6 +28,7 @@ pub fn request(here: &LadderMachine, cards: &[DeviceKind]) -> RunRequest {
     }
     RunRequest {
         setups,
+        points: Some(DEFAULT_BATCHES.map(Point::of_batch).to_vec()),
         preset: PresetName::Quick,
         ..RunRequest::new("resnet50")
     }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::turns::{TurnArgs, time};
+use super::idle::{IdleArgs, time};
+use super::plan::{FieldOptions, TurnFields};
 use powerband_findings::analysis::gate::GateLimit;
 
 /// Arguments of `gate`.
@@ -63,7 +64,9 @@ pub(crate) struct GateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub rounds: Option<u32>,
     #[command(flatten)]
-    pub turns: TurnArgs,
+    pub turns: FieldOptions<TurnFields>,
+    #[command(flatten)]
+    pub idle: IdleArgs,
     /// Of limits of same choice, worst cosine and top-1: inputs of your own, as bench has them [default: made-up ones].
     #[arg(long, value_name = "PATH")]
     pub samples: Option<PathBuf>,

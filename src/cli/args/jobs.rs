@@ -43,12 +43,8 @@ pub(crate) enum JobsCommand {
 pub(crate) struct DetachArgs {
     /// Measure each setup on this machine: a name of the settings, a host of ssh, slurm, or here for this one; several
     /// are all combinations, as where= in each setup would say.
-    #[arg(long, value_name = "HOST", requires = "setups")]
+    #[arg(long, value_name = "HOST", requires = "setup")]
     pub on: Vec<String>,
-    /// Measure on up to so many machines at the same time, in place of one after the other; setups of one machine take
-    /// turns as ever.
-    #[arg(long, value_name = "N", conflicts_with_all = ["one_at_a_time", "of_sessions", "detach"], value_parser = clap::value_parser!(u32).range(2..=1000))]
-    pub at_once: Option<u32>,
     /// Measure in a job of Slurm that goes on without this program; powerband jobs lists and collects it. Every setup
     /// needs where=slurm.
     #[arg(long, conflicts_with_all = ["out", "force", "json", "telemetry", "replay", "wait_idle"])]

@@ -5,29 +5,29 @@ mod detail;
 mod engines;
 mod fleet;
 mod gate;
-mod inputs;
+mod idle;
 mod jobs;
 mod machines;
 mod mcp;
 mod model;
 mod out;
+mod plan;
 mod point;
 mod repeat;
 mod roofs;
 mod serve;
-mod turns;
 mod why;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use bench::{Arrivals, BenchArgs};
+pub(crate) use bench::BenchArgs;
 pub(super) use detail::Detail;
 pub(super) use engines::{EnginesArgs, EnginesCommand, InstallArgs};
 pub(super) use fleet::FleetArgs;
 pub(crate) use gate::GateArgs;
-pub(crate) use inputs::InputArgs;
+pub(crate) use idle::time;
 pub(super) use jobs::{JobsArgs, JobsCommand, RecoverArgs};
 pub(super) use machines::{MachinesArgs, MachinesCommand, RemoteCommand};
 pub(super) use mcp::McpArgs;
@@ -38,7 +38,6 @@ use powerband_devices::version;
 pub(super) use repeat::RepeatArgs;
 pub(super) use roofs::RoofsArgs;
 pub(super) use serve::ServeArgs;
-pub(crate) use turns::time;
 pub(crate) use why::WhyArgs;
 
 /// How fast a neural network runs on this machine, why, and what changed.

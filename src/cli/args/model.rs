@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::InputArgs;
+use super::plan::{FieldOptions, InputFields};
 use powerband_findings::export::style::Theme;
 use powerband_onnx::rewrite::Precision;
 
@@ -30,7 +30,7 @@ pub(crate) struct ModelArgs {
     pub theme: Theme,
     /// Have another engine write its own network of this name, with the same weights where they fit:
     /// torch, or torch,module=nets:tiny. Needs --write.
-    #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch", "shapes", "inputs", "batch_axis", "calibration", "ranges", "keep_float"])]
+    #[arg(long, value_name = "SETUP", requires = "write", conflicts_with_all = ["precision", "fixed_batch", "shape", "input", "batch-axis", "calibration", "ranges", "keep_float"])]
     pub export_from: Option<String>,
     /// Precision: fp32, fp16 or int8 (calibrated on 16 seeded inputs, or on --calibration).
     #[arg(long, value_name = "NAME", default_value_t = Precision::Float)]
@@ -39,7 +39,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub fixed_batch: Option<u32>,
     #[command(flatten)]
-    pub fed: InputArgs,
+    pub fed: FieldOptions<InputFields>,
     /// Inputs of your own to calibrate on: pictures, a CSV, .npy files, or a folder of .npz files.
     #[arg(long, value_name = "PATH")]
     pub calibration: Option<PathBuf>,

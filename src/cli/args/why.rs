@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{InputArgs, PointArgs};
+use super::PointArgs;
+use super::plan::{CaseFields, FieldOptions};
 use powerband_core::domain::experiment::ExperimentChange;
-use powerband_core::domain::input_sizes::NamedDim;
 use powerband_core::domain::plan::PresetName;
 
 /// Arguments of `why`.
@@ -42,16 +42,13 @@ pub(crate) struct WhyArgs {
     #[arg(long)]
     pub no_roofs: bool,
     /// Measure nothing: show what limits the case by the experiments of the session, or by its profile.
-    #[arg(long, conflicts_with_all = ["out", "force", "rounds", "preset", "only", "no_roofs", "allow_commands", "dims", "shapes", "inputs", "batch_axis"])]
+    #[arg(long, conflicts_with_all = ["out", "force", "rounds", "preset", "only", "no_roofs", "allow_commands", "dim", "shape", "input", "batch-axis"])]
     pub show: bool,
     /// Run the commands, and load the libraries, that the session names, as bench has it.
     #[arg(long)]
     pub allow_commands: bool,
-    /// What a dimension of the model is called, as bench has it.
-    #[arg(long = "dim", value_name = "DIM=NAME")]
-    pub dims: Vec<NamedDim>,
     #[command(flatten)]
-    pub fed: InputArgs,
+    pub fed: FieldOptions<CaseFields>,
     /// Where to write the session with the experiments [default: the library].
     #[arg(long, value_name = "FILE.ron")]
     pub out: Option<PathBuf>,
@@ -77,7 +74,6 @@ impl WhyArgs {
             || !self.only.is_empty()
             || self.no_roofs
             || self.allow_commands
-            || !self.dims.is_empty()
             || self.fed.is_given()
     }
 }

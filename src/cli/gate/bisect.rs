@@ -142,7 +142,7 @@ impl Bisection<'_> {
             }
         };
         for _ in 0..2 {
-            idle::wait_if_asked(self.args.turns.wait_idle)?;
+            idle::wait_if_asked(self.args.idle.wait_idle)?;
             let arms = [
                 commit_arm(self.plan, &self.base, ("good", self.good))?,
                 commit_arm(self.plan, &folder, ("tried", commit))?,

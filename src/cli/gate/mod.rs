@@ -133,7 +133,7 @@ fn measured_and_answered(
         let side = |text: &Option<String>, label| arm(text.as_deref().unwrap_or_default(), label);
         [side(&plan.base, "base")?, side(&plan.new, "new")?]
     };
-    idle::wait_if_asked(args.turns.wait_idle)?;
+    idle::wait_if_asked(args.idle.wait_idle)?;
     let (measured, found) = measured(context, &plan, arms, &target)?;
     *is_measured = true;
     answer(args, &plan, &measured, &found)

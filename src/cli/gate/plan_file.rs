@@ -11,6 +11,7 @@ use crate::cli::output;
 use powerband_core::domain::plan::PresetName;
 use powerband_core::domain::request::{ProgramTrust, RunRequest};
 use powerband_findings::analysis::gate::GateLimit;
+use powerband_planning::form::Draft;
 use powerband_store::gate_plan;
 
 /// The file that is read where it is there and no other one is named.
@@ -76,8 +77,6 @@ impl GatePlan {
             request: RunRequest {
                 preset: PresetName::Quick,
                 rounds: Some(args.rounds.or(file.rounds).unwrap_or(PLANNED_ROUNDS)),
-                spacing: args.turns.spacing,
-                blocks: args.turns.blocks,
                 programs: match (is_of_file, args.allow_commands) {
                     (true, false) => ProgramTrust::File,
                     (true, true) => ProgramTrust::Allowed,
@@ -85,7 +84,9 @@ impl GatePlan {
                     (false, _) if commits => ProgramTrust::Allowed,
                     (false, _) => ProgramTrust::Typed,
                 },
-                ..RunRequest::new(&model)
+                ..args
+                    .turns
+                    .request(Draft::of_request(&RunRequest::new(&model)))?
             },
             base: args.base.clone().or(file.base).filter(|_| !commits),
             new: args.new.clone().or(file.new).filter(|_| !commits),

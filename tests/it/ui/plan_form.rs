@@ -2,8 +2,10 @@
 
 use egui_kittest::kittest::NodeT as _;
 use powerband_app::action::{Action, Shell};
-use powerband_app::plan::{MatrixEdit, PlanEdit, PlanField};
+use powerband_app::plan::{ArrivalMode, DraftSetup, MatrixEdit, PlanEdit, PlanField};
 use powerband_app::screen::Screen;
+use powerband_core::domain::plan::Profiler;
+use powerband_planning::form::fields;
 
 use super::pictures::{self, Album};
 use super::{Desk, data, narrow};
@@ -21,6 +23,33 @@ fn with_one() -> Desk {
 
 fn text(desk: &Desk) -> String {
     desk.value("Setup 1")
+}
+
+/// A control for each field of the list that has one, with everything on that shows it.
+#[test]
+fn fields_of_a_plan_have_their_controls() {
+    let mut desk = with_one();
+    let draft = &mut desk.app_mut().bench.planner.draft;
+    draft.setups[0].spec = "ort:cpu,where=ssh:a".to_owned();
+    draft.setups.push(DraftSetup {
+        spec: "ort:cpu,where=ssh:b".to_owned(),
+        ..DraftSetup::default()
+    });
+    "sequence=8".clone_into(&mut draft.sweeps);
+    "x=Nx8".clone_into(&mut draft.shapes);
+    "x=ones".clone_into(&mut draft.fills);
+    draft.requests = ArrivalMode::AtRandom;
+    draft.accuracy = true;
+    draft.profile = Some(Profiler::Engine);
+    desk.steps(3);
+    for info in fields::ALL
+        .iter()
+        .filter(|info| info.without_control.is_empty())
+    {
+        let name = info.field.name();
+        let has_choices = desk.sees(&format!("{name}: "));
+        assert!(has_choices || desk.find(&name).is_some(), "{name}");
+    }
 }
 
 /// What a screen reader says about a control beyond its name.

@@ -51,7 +51,7 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Energy(energy) => draft.energy = energy,
         PlanEdit::MachinesAtOnce(at_once) => {
             draft.keeping = if at_once {
-                WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32)
+                WorkerLifetime::MachinesAtOnce(2)
             } else {
                 WorkerLifetime::Together
             };
@@ -64,6 +64,14 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Journey(journey) => draft.journey = journey,
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),
+    }
+    count_machines(draft);
+}
+
+/// Of machines that measure at the same time: all that the setups ask for now.
+pub(super) fn count_machines(draft: &mut Draft) {
+    if draft.measures_machines_at_once() {
+        draft.keeping = WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32);
     }
 }
 

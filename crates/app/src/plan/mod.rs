@@ -34,6 +34,7 @@ use powerband_findings::analysis::past_durations::PastDurations;
 use powerband_onnx::zoo;
 use powerband_planning::engine_options;
 pub use powerband_planning::engine_options::{Takes, offered_ids};
+pub use powerband_planning::form::fields::preset_help;
 pub use powerband_planning::form::{
     ArrivalMode, Draft, DraftSetup, Fix, PROFILE_STARTS, PlanError, PlanField,
 };
@@ -43,7 +44,7 @@ pub use powerband_planning::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;
-use edit::{Typing, apply, typing};
+use edit::{Typing, apply, count_machines, typing};
 pub use form::{Alternative, Completion, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
@@ -213,6 +214,7 @@ impl Planner {
             ..DraftSetup::default()
         });
         self.draft.setups.extend(added);
+        count_machines(&mut self.draft);
     }
 
     fn remember(&mut self, typing: Option<Typing>) {

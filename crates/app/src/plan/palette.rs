@@ -48,13 +48,12 @@ fn networks(app: &App) -> Vec<Offered> {
 
 /// What is typed, where its field is shown.
 fn typed(app: &App) -> Vec<Offered> {
-    let mut shown = PlanField::ONCE.to_vec();
-    shown.retain(|field| app.bench.planner.has_field(*field));
+    let shown = PlanField::typed_once().filter(|field| app.bench.planner.has_field(*field));
     let typed = |field: PlanField| {
-        let title = format!("Plan: type {}", field.content());
+        let title = format!("Plan: type {}", field.info().content);
         typed_on(Screen::Plan, &title, &field.name())
     };
-    shown.into_iter().map(typed).collect()
+    shown.map(typed).collect()
 }
 
 fn setups(app: &App) -> Vec<Offered> {
@@ -88,7 +87,7 @@ fn setups(app: &App) -> Vec<Offered> {
             offer(&doing, PlanEdit::Colour(place, Some(colour)));
         }
         for field in [PlanField::Setup(place), PlanField::Label(place)] {
-            let what = field.content();
+            let what = field.info().content;
             let title = format!("Plan: type {what} of setup {number}, {name}");
             offered.push(typed_on(Screen::Plan, &title, &field.name()));
         }

@@ -125,10 +125,10 @@ mod tests {
         name: "Two engines", model: "minilm",
         setups: [(spec: "ort:cpu,threads=2", label: "two", colour: Some(3))],
         batches: "1, 3", sweeps: "sequence=128", dims: "n=batch", journey: true,
-        preset: Publish, rounds: "7", requests: AtRandom, rate: "12.5", energy: true,
+        preset: Publish, rounds: "7", spacing: Some((between_ms: 250, span_ms: 0)), blocks: true, requests: AtRandom, rate: "12.5", energy: true,
         accuracy: true, samples: "pictures", inputs: Some(512), profile: Some(Engine), profile_starts: Some(5),
         shapes: "ids=Nx128", batch_axis: "ids=0", fills: "ids=ones",
-        rules: None, keeping: OneAtATime, seed: Some(11),
+        rules: None, keeping: OneAtATime, seed: Some(11), timeout_s: Some(30),
     )"#;
 
     #[test]

@@ -13,10 +13,7 @@ impl Planner {
             PlanField::Rounds => MeasureRule::from_preset(self.draft.preset)
                 .rounds
                 .to_string(),
-            _ => {
-                let [_, _, hint] = field.texts();
-                hint.to_owned()
-            }
+            _ => field.info().hint.to_owned(),
         }
     }
 
@@ -28,7 +25,6 @@ impl Planner {
             PlanField::Sweeps => self.has_sweeps(),
             PlanField::Shapes | PlanField::BatchAxis => self.has_shapes(),
             PlanField::Fills => self.has_fills(),
-            PlanField::Dims => false,
             _ => true,
         }
     }

@@ -48,15 +48,20 @@ pub enum PresetName {
 impl PresetName {
     /// Every preset, least careful first.
     pub const ALL: [Self; 3] = [Self::Quick, Self::Standard, Self::Publish];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Publish => "publish",
+        }
+    }
 }
 
 impl fmt::Display for PresetName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Quick => "quick",
-            Self::Standard => "standard",
-            Self::Publish => "publish",
-        })
+        f.write_str(self.name())
     }
 }
 

@@ -1,6 +1,9 @@
 //! A plan as the user types it, and the request it makes once it is valid.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +20,12 @@ use powerband_core::domain::plan::{
 };
 use powerband_core::domain::point::DEFAULT_BATCHES;
 use powerband_core::domain::point::{BATCH, Point};
-use powerband_core::domain::request::{Rules, RunRequest};
+use powerband_core::domain::request::{ProgramTrust, Rules, RunRequest};
 use powerband_core::domain::session::Session;
 use powerband_core::domain::session_name;
 use powerband_core::domain::setup::{Setup, SetupError};
 use powerband_core::domain::sizes;
+use powerband_core::domain::spacing::Spacing;
 use powerband_core::domain::sweep::{self, SweepError};
 use powerband_onnx::shapes;
 
@@ -50,7 +54,7 @@ pub struct Draft {
     pub model: String,
     /// Ways to run it; none for every engine that is here.
     pub setups: Vec<DraftSetup>,
-    /// Batch sizes as `1,2,4` or `1..64`.
+    /// Batch sizes as `1,2,4` or `1..64`; empty for the usual ones, or the one that the model fixes.
     pub batches: String,
     /// Sizes of other dimensions, one `seq=128..2048` a line.
     pub sweeps: String,
@@ -62,6 +66,12 @@ pub struct Draft {
     pub preset: PresetName,
     /// Rounds, where the preset's are not wanted; empty for the preset's.
     pub rounds: String,
+    /// How far rounds of a case lie apart; nothing for the preset's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spacing: Option<Spacing>,
+    /// Whether each case is measured longer before the next has its turn.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub blocks: bool,
     /// How requests arrive.
     pub requests: ArrivalMode,
     /// Requests per second, in an open loop.
@@ -92,11 +102,17 @@ pub struct Draft {
     pub keeping: WorkerLifetime,
     /// Its seed; nothing for a new one.
     pub seed: Option<u64>,
+    /// How long a worker may be silent in any phase, in seconds; nothing for the preset's limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<u64>,
 }
 
 impl Default for Draft {
     fn default() -> Self {
-        Self::of_request(&RunRequest::new("resnet50"))
+        Self::of_request(&RunRequest {
+            points: Some(DEFAULT_BATCHES.map(Point::of_batch).to_vec()),
+            ..RunRequest::new("resnet50")
+        })
     }
 }
 
@@ -155,13 +171,13 @@ impl Draft {
             .iter()
             .cloned()
             .chain(std::iter::repeat(SetupStyle::default()));
-        let usual = DEFAULT_BATCHES.map(Point::of_batch);
-        let points = request.points.as_deref().unwrap_or(&usual);
-        let (batches, sweeps) = sweep_fields(points);
+        let points = request.points.as_deref();
+        let (batches, sweeps) = points.map_or_else(Default::default, sweep_fields);
         let options = request.sizes.options();
         let sizes = |field: PlanField, separator: &str| {
             let own = options.iter();
-            let own = own.filter(|(option, _)| field.option() == Some(*option));
+            let own =
+                own.filter(|(option, _)| option.trim_start_matches('-') == field.info().option);
             let values: Vec<&str> = own.map(|(_, value)| value.as_str()).collect();
             values.join(separator)
         };
@@ -186,6 +202,8 @@ impl Draft {
             journey: request.journey,
             preset: request.preset,
             rounds: request.rounds.map_or_else(String::new, |n| n.to_string()),
+            spacing: request.spacing,
+            blocks: request.blocks,
             requests: match request.load {
                 Load::Closed => ArrivalMode::OneByOne,
                 Load::Constant { .. } => ArrivalMode::Evenly,
@@ -209,6 +227,7 @@ impl Draft {
             rules: request.rules.clone(),
             keeping: request.keeping,
             seed: request.seed,
+            timeout_s: request.timeout_s,
         }
     }
 
@@ -228,10 +247,12 @@ impl Draft {
             PlanField::Shapes => &mut self.shapes,
             PlanField::BatchAxis => &mut self.batch_axis,
             PlanField::Fills => &mut self.fills,
+            _ => return None,
         })
     }
 
-    /// The request to prepare, or every error with its field.
+    /// The request to prepare, or every error with its field. Whose programs it trusts, and which experiments its
+    /// setups are, no field says.
     pub fn request(&self) -> Result<RunRequest, Vec<PlanError>> {
         let mut faults = Vec::new();
         let setups = self.setups.iter().enumerate();
@@ -240,10 +261,10 @@ impl Draft {
             field_value(&mut faults, PlanField::Setup(place), setup)
         });
         let setups = setups.collect();
-        let points = self
-            .points()
-            .map_err(|(field, error)| faults.push((field, error.to_string())))
-            .ok();
+        let points = self.points().unwrap_or_else(|(field, error)| {
+            faults.push((field, error.to_string()));
+            None
+        });
         let dims = lines(&self.dims).map(str::parse::<NamedDim>).collect();
         let dims = field_value(&mut faults, PlanField::Dims, dims);
         let rounds = field_value(&mut faults, PlanField::Rounds, parse_rounds(&self.rounds));
@@ -259,16 +280,17 @@ impl Draft {
         }
         if !faults.is_empty() {
             let errors = faults.into_iter().map(|(field, text)| PlanError {
-                field,
-                text,
                 fix: match field {
                     PlanField::Setup(place) => slips::fix(&self.setups[place].spec),
                     _ => None,
                 },
+                ..PlanError::new(field, text)
             });
             return Err(errors.collect());
         }
+        // Each field by its name, so that none is forgotten.
         Ok(RunRequest {
+            model: self.model.trim().to_owned(),
             setups,
             looks: self.looks(),
             points,
@@ -280,17 +302,21 @@ impl Draft {
                 fills,
             },
             preset: self.preset,
+            rules: self.rules.clone(),
             rounds,
-            load,
-            keeping: self.keeping_now(),
+            spacing: self.spacing,
+            blocks: self.blocks,
+            timeout_s: self.timeout_s,
             seed: self.seed,
+            load,
+            keeping: self.keeping,
             energy: self.energy,
             judging: self.judging(),
             profiling: self.profile,
             profile_starts: self.profile_starts.filter(|_| self.profile.is_some()),
+            programs: ProgramTrust::default(),
+            experiments: None,
             name: Some(self.name.trim().to_owned()).filter(|name| !name.is_empty()),
-            rules: self.rules.clone(),
-            ..RunRequest::new(self.model.trim())
         })
     }
 
@@ -302,41 +328,35 @@ impl Draft {
         machines.len()
     }
 
-    /// How workers are kept: of machines at the same time all that its setups ask for now.
-    fn keeping_now(&self) -> WorkerLifetime {
-        match self.keeping {
-            WorkerLifetime::MachinesAtOnce(_) => {
-                WorkerLifetime::MachinesAtOnce(self.machine_count().max(2) as u32)
-            }
-            kept => kept,
-        }
-    }
-
     /// Whether its machines are measured at the same time.
     pub fn measures_machines_at_once(&self) -> bool {
         matches!(self.keeping, WorkerLifetime::MachinesAtOnce(_))
     }
 
-    /// The points of the sweep, or what cannot be read and where.
-    pub fn points(&self) -> Result<Vec<Point>, (PlanField, SweepError)> {
-        let batches = format!("{BATCH}={}", self.batches);
-        let of_batches =
-            sweep::parse([batches.as_str()]).map_err(|error| (PlanField::Batches, error))?;
+    /// The points of the sweep, if it has any; or what cannot be read and where.
+    fn points(&self) -> Result<Option<Vec<Point>>, (PlanField, SweepError)> {
+        let has_batches = !self.batches.trim().is_empty();
+        let has_sweeps = lines(&self.sweeps).next().is_some();
+        let batches = has_batches.then(|| format!("{BATCH}={}", self.batches));
+        let of_batches = sweep::parse(batches.as_deref());
+        let of_batches = of_batches.map_err(|error| (PlanField::Batches, error))?;
         let others =
             sweep::parse(lines(&self.sweeps)).map_err(|error| (PlanField::Sweeps, error))?;
         // A line that binds the batch stands in place of the batch sizes.
-        let binds_batch = |line: &str| {
-            line.split('+')
-                .any(|part| part.trim().starts_with("batch="))
-        };
-        if lines(&self.sweeps).any(binds_batch) {
-            return Ok(others);
+        if !has_batches || self.sweeps_bind_batch() {
+            return Ok(has_sweeps.then_some(others));
         }
         let with_others = |point: &Point| {
             let batch = point.batch();
             others.iter().map(move |other| other.with_batch(batch))
         };
-        Ok(of_batches.iter().flat_map(with_others).collect())
+        Ok(Some(of_batches.iter().flat_map(with_others).collect()))
+    }
+
+    /// Whether a line of the sweep has sizes of the batch.
+    pub(super) fn sweeps_bind_batch(&self) -> bool {
+        let mut parts = lines(&self.sweeps).flat_map(|line| line.split('+'));
+        parts.any(|part| part.trim().starts_with("batch="))
     }
 
     fn load(&self) -> Result<Load, String> {
@@ -359,14 +379,18 @@ impl Draft {
         })
     }
 
+    /// How setups are shown, up to the last one of which something is said.
     fn looks(&self) -> Vec<SetupStyle> {
-        self.setups
-            .iter()
+        let setups = self.setups.iter();
+        let mut looks: Vec<SetupStyle> = setups
             .map(|draft| SetupStyle {
                 label: Some(draft.label.trim().to_owned()).filter(|label| !label.is_empty()),
                 colour: draft.colour,
             })
-            .collect()
+            .collect();
+        let is_said = |look: &SetupStyle| *look != SetupStyle::default();
+        looks.truncate(looks.iter().rposition(is_said).map_or(0, |last| last + 1));
+        looks
     }
 }
 
@@ -403,7 +427,8 @@ fn sweep_fields(points: &[Point]) -> (String, String) {
 }
 
 /// An error of the plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
 pub struct PlanError {
     /// Where.
     pub field: PlanField,
@@ -411,6 +436,16 @@ pub struct PlanError {
     pub text: String,
     /// What a slip in a setup means.
     pub fix: Option<Fix>,
+}
+
+impl PlanError {
+    pub(super) fn new(field: PlanField, text: String) -> Self {
+        Self {
+            field,
+            text,
+            fix: None,
+        }
+    }
 }
 
 /// A setup that its engine accepts, or why not.
@@ -425,13 +460,23 @@ fn check_setup(spec: &str) -> Result<Setup, String> {
 fn parse_rounds(text: &str) -> Result<Option<u32>, String> {
     match text.trim() {
         "" => Ok(None),
-        text => match text.parse() {
-            Ok(rounds @ 1..=1000) => Ok(Some(rounds)),
-            _ => Err(format!(
-                "\"{text}\" is not a number of rounds; enter 1 to 1000, or leave it empty for the preset's"
-            )),
-        },
+        text => number(text, "number of rounds", 1..=1000).map(Some),
     }
+}
+
+/// A number from such to such, or what is wrong with it.
+pub(super) fn number<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    what: &str,
+    allowed: RangeInclusive<T>,
+) -> Result<T, String> {
+    let number = text.trim().parse().ok();
+    number
+        .filter(|number| allowed.contains(number))
+        .ok_or_else(|| {
+            let (least, most) = (allowed.start(), allowed.end());
+            format!("\"{text}\" is no {what}; give {least} to {most}")
+        })
 }
 
 #[cfg(test)]
@@ -487,6 +532,9 @@ mod tests {
             },
             preset: PresetName::Quick,
             rounds: Some(7),
+            spacing: Some("250ms".parse().unwrap()),
+            blocks: true,
+            timeout_s: Some(30),
             seed: Some(11),
             load: Load::Constant { per_s: 12.5 },
             keeping: WorkerLifetime::OneAtATime,
@@ -496,6 +544,7 @@ mod tests {
                 samples: Some("pictures".to_owned()),
             }),
             profiling: Some(Profiler::Engine),
+            profile_starts: Some(3),
             name: Some("again".to_owned()),
             ..RunRequest::new("resnet18")
         };
@@ -505,5 +554,10 @@ mod tests {
             ..request
         };
         assert_eq!(Draft::of_request(&poisson).request(), Ok(poisson));
+        let bare = RunRequest {
+            keeping: WorkerLifetime::MachinesAtOnce(8),
+            ..RunRequest::new("resnet18")
+        };
+        assert_eq!(Draft::of_request(&bare).request(), Ok(bare));
     }
 }

@@ -5,7 +5,9 @@ use eframe::egui::{Align, Button, ComboBox, Layout, Ui, vec2};
 use super::{fault, typed};
 use crate::widgets::{label, segmented};
 use powerband_app::App;
-use powerband_app::plan::{ArrivalMode, Draft, PROFILE_STARTS, PlanEdit, PlanError, PlanField};
+use powerband_app::plan::{
+    ArrivalMode, Draft, PROFILE_STARTS, PlanEdit, PlanError, PlanField, preset_help,
+};
 use powerband_core::base::humanize;
 use powerband_core::domain::plan::{AccuracyCheck, PresetName, Profiler, WorkerLifetime};
 
@@ -19,28 +21,24 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec
     label::card_title(ui, "Measurement settings");
     let choices: Vec<(PresetName, String, &str)> = PresetName::ALL
         .iter()
-        .map(|preset| (*preset, preset.to_string(), help(*preset)))
+        .map(|preset| (*preset, preset.to_string(), preset_help(*preset)))
         .collect();
     let taken = segmented::show(ui, "Preset", draft.preset, &choices);
     edits.extend(taken.map(PlanEdit::Preset));
-    label::quiet(ui, help(draft.preset));
-    named(ui, "Rounds", |ui| {
+    label::quiet(ui, preset_help(draft.preset));
+    named(ui, PlanField::Rounds, |ui| {
         typed(ui, app, &[], (PlanField::Rounds, &draft.rounds), edits);
     });
     fault(ui, faults, PlanField::Rounds);
     requests(ui, app, faults, edits);
-    named(ui, "Energy", |ui| {
+    named(ui, PlanField::Energy, |ui| {
         let choices = [
             (
                 false,
                 "when possible".to_owned(),
                 "Reported for cases that happen to run for ten seconds",
             ),
-            (
-                true,
-                "every case".to_owned(),
-                "Every case is measured for at least twelve seconds",
-            ),
+            (true, "every case".to_owned(), PlanField::Energy.info().help),
         ];
         let taken = segmented::show(ui, "Energy", draft.energy, &choices);
         edits.extend(taken.map(PlanEdit::Energy));
@@ -64,7 +62,7 @@ fn machines(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     if draft.machine_count() < 2 {
         return;
     }
-    named(ui, "Machines", |ui| {
+    named(ui, PlanField::MachinesAtOnce, |ui| {
         let choices = [
             (
                 false,
@@ -86,31 +84,15 @@ fn machines(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
 /// How requests arrive.
 fn requests(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEdit>) {
     let draft = &app.bench.planner.draft;
-    named(ui, "Requests", |ui| {
-        let choices = [
-            (
-                ArrivalMode::OneByOne,
-                "closed loop".to_owned(),
-                "Each run starts when the previous one ends: service time",
-            ),
-            (
-                ArrivalMode::AtRandom,
-                "Poisson".to_owned(),
-                "Open loop: requests arrive independently of each other: response time",
-            ),
-            (
-                ArrivalMode::Evenly,
-                "fixed".to_owned(),
-                "Open loop: requests arrive at equal intervals: response time",
-            ),
-        ];
+    named(ui, PlanField::Arrivals, |ui| {
+        let choices = ArrivalMode::ALL.map(|mode| (mode, mode.title().to_owned(), mode.help()));
         let taken = segmented::show(ui, "Requests", draft.requests, &choices);
         edits.extend(taken.map(PlanEdit::Requests));
     });
     if draft.requests == ArrivalMode::OneByOne {
         return;
     }
-    named(ui, "Rate", |ui| {
+    named(ui, PlanField::Rate, |ui| {
         typed(ui, app, &[], (PlanField::Rate, &draft.rate), edits);
         label::quiet_line(ui, "requests/s");
     });
@@ -121,14 +103,14 @@ fn requests(ui: &mut Ui, app: &App, faults: &[PlanError], edits: &mut Vec<PlanEd
     );
 }
 
-/// A choice with its name before it, aligned with the choices around it.
-fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
+/// The control of a field with its name before it, aligned with those around it.
+fn named(ui: &mut Ui, field: PlanField, content: impl FnOnce(&mut Ui)) {
     ui.horizontal(|ui| {
         ui.set_min_height(ROW);
         let room = vec2(NAME, ROW);
         ui.allocate_ui_with_layout(room, Layout::left_to_right(Align::Center), |ui| {
             ui.set_min_width(NAME);
-            label::quiet_line(ui, name);
+            label::quiet_line_about(ui, &field.name(), field.info().help);
         });
         content(ui);
     });
@@ -137,7 +119,7 @@ fn named(ui: &mut Ui, name: &str, content: impl FnOnce(&mut Ui)) {
 /// Whether outputs are compared, and on what.
 fn accuracy(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let draft = &app.bench.planner.draft;
-    named(ui, "Accuracy", |ui| {
+    named(ui, PlanField::Accuracy, |ui| {
         let inputs = draft.inputs.unwrap_or(AccuracyCheck::USUAL);
         let compared = format!(
             "Compares the outputs of each setup with the fp32 network, on {}, after all measurements",
@@ -151,24 +133,16 @@ fn accuracy(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
         edits.extend(taken.map(PlanEdit::Accuracy));
     });
     if draft.accuracy {
-        named(ui, "Samples", |ui| {
+        named(ui, PlanField::Samples, |ui| {
             typed(ui, app, &[], (PlanField::Samples, &draft.samples), edits);
         });
-    }
-}
-
-fn help(preset: PresetName) -> &'static str {
-    match preset {
-        PresetName::Quick => "A first look: about a second per case, in five rounds over 15 s.",
-        PresetName::Standard => "For decisions: until the median is known to ±1\u{a0}%.",
-        PresetName::Publish => "For publication: a minute or more per case, up to p99.",
     }
 }
 
 /// Whether each case is profiled, and by which profiler.
 fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let chosen = app.bench.planner.draft.profile;
-    named(ui, "Profiler", |ui| {
+    named(ui, PlanField::Profile, |ui| {
         let combo = ComboBox::from_id_salt("profile").selected_text(title(chosen));
         let shown = combo.show_ui(ui, |ui| {
             let choices = Profiler::ALL.into_iter().map(Some);
@@ -200,7 +174,7 @@ fn profile(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
 /// In how many starts each case is profiled.
 fn profile_starts(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
     let chosen = app.bench.planner.draft.profile_starts.unwrap_or(1);
-    named(ui, "Starts", |ui| {
+    named(ui, PlanField::ProfileStarts, |ui| {
         let combo = ComboBox::from_id_salt("profile-starts").selected_text(chosen.to_string());
         let shown = combo.show_ui(ui, |ui| {
             for choice in PROFILE_STARTS {
@@ -210,10 +184,7 @@ fn profile_starts(ui: &mut Ui, app: &App, edits: &mut Vec<PlanEdit>) {
                 }
             }
         });
-        let response = shown.response.accessible_name("Profiled starts");
-        response.on_hover_text(
-            "Several starts take turns, so that differences of nodes between two profiles have verdicts",
-        );
+        shown.response.accessible_name("Profiled starts");
     });
 }
 

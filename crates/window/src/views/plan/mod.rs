@@ -224,12 +224,13 @@ fn typed(
         _ => ui.available_width(),
     };
     let hint = app.bench.planner.hint(field);
-    let (_, typed) = if field == PlanField::Model {
+    let (response, typed) = if field == PlanField::Model {
         let propose = |text: &str, _| app.shared.complete_model(text);
         completing::show(ui, &field.name(), text, &hint, propose)
     } else {
         paint(ui, &field.name(), text, &hint, width)
     };
+    response.on_hover_text(field.info().help);
     edits.extend(typed.map(|text| PlanEdit::Text(field, text)));
     fault(ui, faults, field);
 }

@@ -62,8 +62,8 @@ pub(super) fn show(ui: &mut Ui, app: &App, faults: &[PlanError], changes: &mut C
 /// Whether the setups are steps, and which batch sizes each one has.
 fn journey(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
     let mut is_on = draft.journey;
-    field::check(ui, &mut is_on, "Setups are optimisation steps")
-        .on_hover_text("Every setup is measured at the first batch size, the last one at all batch sizes. The Steps screen shows the gains vs. previous and vs. baseline.");
+    let steps = PlanField::Steps.info();
+    field::check(ui, &mut is_on, steps.name).on_hover_text(steps.help);
     if is_on != draft.journey {
         edits.push(PlanEdit::Journey(is_on));
     }
