@@ -3,7 +3,7 @@
 const root = document.documentElement;
 const nonce = document.currentScript.nonce;
 // The address of the page with #report shows the report alone, with #kernels or another name that screen.
-const place = decodeURIComponent(location.hash.slice(1));
+const place = location.hash.slice(1);
 const opens = place !== "report";
 if (opens) {
   root.className = "opening";

@@ -7,3 +7,4 @@ pub mod backend;
 pub mod cli;
 mod page_contents;
 pub mod result_page;
+mod secret;

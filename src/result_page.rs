@@ -1,11 +1,11 @@
 //! A result as one page: sessions with their timelines, and the viewer that shows them in any browser, without a
-//! request to anybody. Where a browser cannot run the viewer, the page shows a report.
+//! request to any machine. Where a browser cannot run the viewer, the page shows a report.
 
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, bail};
 
-use powerband_core::base::clock;
+use crate::secret::secret;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
@@ -44,7 +44,7 @@ pub fn write(bundle: &Bundle, rules: &Rules) -> anyhow::Result<String> {
     let [program, script] = VIEWER.unwrap_or_default();
     let sessions = bundle.pack().context("the sessions cannot be packed")?;
     // Scripts that a session smuggles in do not know it.
-    let nonce = format!("{:x}", clock::entropy());
+    let nonce = secret().context("there are no random numbers for the page")?;
     let scripts = format!(" 'nonce-{nonce}' 'wasm-unsafe-eval'");
     let head = format!("<style>\n{STYLE}</style>\n<script nonce=\"{nonce}\">\n{SCRIPT}</script>\n");
     let before = "<p id=\"powerband-said\" role=\"status\">Opening\u{2026}</p>\n<canvas id=\"powerband-canvas\"></canvas>\n<pre id=\"powerband-screen\" role=\"region\" aria-label=\"What the screen shows\"></pre>\n";

@@ -3,6 +3,7 @@
 import csv
 import importlib
 import importlib.util
+import re
 import struct
 import sys
 from pathlib import Path
@@ -39,6 +40,9 @@ def frame(rows: List[Dict[str, Any]], wanted: Optional[str]) -> Any:
     return module.DataFrame(rows)
 
 
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
 def read_csv(path: Path, wanted: Optional[str]) -> Any:
     """A frame of a table that the program wrote."""
     module = library(wanted)
@@ -52,12 +56,9 @@ def read_csv(path: Path, wanted: Optional[str]) -> Any:
 
 def value(text: str) -> Any:
     """A cell: a number where it is one, and nothing where it is empty."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text or None
+    if not NUMBER.fullmatch(text):
+        return text or None
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def samples(path: Path, cases: List[Dict[str, Any]], wanted: Optional[str]) -> Any:

@@ -2,7 +2,7 @@
 
 A run of the program asks as it asks any worker, in lines of JSON (`crates/worker/src/protocol.rs`). What needs a run
 of the loop is a generator here, which gets the times of runs until it has an answer, so that the loop itself can be
-anybody's.
+that of any program.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import gc
 import json
 import os
 import platform
-import select
+import selectors
 import shutil
 import signal
 import socket
@@ -168,6 +168,14 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
+def readable(sockets: Sequence[socket.socket]) -> List[socket.socket]:
+    """Those from which something can be read within a short while."""
+    with selectors.DefaultSelector() as selector:
+        for one in sockets:
+            selector.register(one, selectors.EVENT_READ)
+        return [key.fileobj for key, _ in selector.select(LOOK_S)]  # type: ignore[misc]
+
+
 class ProgramRun:
     """A run of `powerband bench` whose cases are loops of this process."""
 
@@ -178,6 +186,9 @@ class ProgramRun:
         self.saved: Optional[Path] = None
         self._connections: List[Tuple[socket.socket, Any]] = []
         self._names: Dict[int, str] = {}
+        # What is refused is refused before anything is made.
+        setups = [word for loop in loops for word in ("--setup", setup_of(loop), f"--label={loop}")]
+        command = [program(), "bench", f"--name={' vs. '.join(loops)}", *setups, *words]
         self._folder = _folder()
         path = os.path.join(self._folder, "loop")
         self._listener = socket.socket(socket.AF_UNIX)
@@ -188,10 +199,9 @@ class ProgramRun:
         if model is None:
             model = os.path.join(self._folder, f"{file_name(title)}.onnx")
             Path(model).write_bytes(empty_network(title))
-        setups = [word for loop in loops for word in ("--setup", setup_of(loop), "--label", loop)]
         self._stderr = open(os.path.join(self._folder, "stderr"), "w+b")
         self._process = subprocess.Popen(
-            [program(), "bench", f"--name={title}", *setups, *words, "--", model],
+            [*command, "--", model],
             env={**os.environ, "POWERBAND_LOOP": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -231,8 +241,7 @@ class ProgramRun:
 
     def _next_request(self) -> Optional[Tuple[Any, str, Dict[str, Any]]]:
         while True:
-            waiting: List[Any] = [self._listener, *(pair[0] for pair in self._connections)]
-            ready, _, _ = select.select(waiting, [], [], LOOK_S)
+            ready = readable([self._listener, *(pair[0] for pair in self._connections)])
             if self._listener in ready:
                 self._greet(self._listener.accept()[0])
                 continue

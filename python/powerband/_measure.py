@@ -134,6 +134,8 @@ class Measurement:
         is_whole = kind is None and self._is_over
         if kind is None and not self._is_over and self._task is None:
             is_whole = self.done
+            # Asking for the next request keeps it undisturbed.
+            self._disturb()
         if not is_whole:
             program.interrupt()
         why = program.finish()

@@ -26,21 +26,20 @@ pub(super) fn not_written(to: &Path) -> String {
 }
 
 pub(super) fn run(context: &Context, args: &ExportArgs) -> anyhow::Result<ExitCode> {
-    let paths: Vec<&Path> = args.sessions.iter().map(PathBuf::as_path).collect();
-    save(context, &paths, &args.to, args.anonymous)?;
+    result_page::check_viewer()?;
+    let sources = sources(args.sessions.iter().map(PathBuf::as_path))?;
+    save(context, &sources, &args.to, args.anonymous)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page of the sessions in some files.
+/// Writes the page of some sessions.
 pub(super) fn save(
     context: &Context,
-    paths: &[&Path],
+    sources: &[PageSource],
     to: &Path,
     is_anonymous: bool,
 ) -> anyhow::Result<()> {
-    result_page::check_viewer()?;
-    let sources = sources(paths.iter().copied())?;
-    let contents = PageContents::find(&sources);
+    let contents = PageContents::find(sources);
     let facts = contents.facts();
     for note in &facts.notes {
         output::note(note);

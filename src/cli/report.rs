@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 
@@ -11,6 +12,7 @@ use super::compare::earlier_sessions;
 use super::export::check_target;
 use super::{Context, export_page, output};
 use crate::result_page;
+use powerband_app::backend::PageSource;
 use powerband_core::domain::session::Session;
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::analysis::earlier_sessions::EarlierSessions;
@@ -53,7 +55,18 @@ pub(super) fn run(context: &Context, args: &ReportArgs) -> anyhow::Result<ExitCo
     let mut document = layout.write(&material);
     if let Some(page) = &args.page {
         document.page = Some(relative_address(&args.to, page)?);
-        export_page::save(context, &args.sessions(), page, false)?;
+        let sources = args
+            .sessions()
+            .into_iter()
+            .zip([Some(first), second].into_iter().flatten());
+        let sources: Vec<PageSource> = sources
+            .map(|(path, session)| PageSource {
+                session: Arc::new(session),
+                path: Some(path.to_path_buf()),
+                timelines: Vec::new(),
+            })
+            .collect();
+        export_page::save(context, &sources, page, false)?;
     }
     let folder = files::write(&document, &args.to)?;
     let beside = folder.map_or_else(String::new, |folder| {

@@ -1,13 +1,14 @@
 //! `powerband serve`: the page of sessions from a port of this machine, to look at a machine without a screen.
 //!
-//! It answers GET and HEAD of HTTP/1.1, one request for each connection, and only below an address that nobody guesses.
+//! It answers GET and HEAD of HTTP/1.1, one request for each connection, and only below an address that cannot be
+//! guessed.
 
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -18,15 +19,20 @@ use super::export_page::sources;
 use super::{Context, output};
 use crate::page_contents::PageContents;
 use crate::result_page;
-use powerband_core::base::{humanize, system};
+use crate::secret::secret;
+use powerband_core::base::{clock, humanize, system};
 use powerband_findings::analysis::category::Rules;
 use powerband_findings::export::html::escaped;
 use powerband_store::library;
 
 /// Bytes of a request that are read at most.
 const LONGEST_REQUEST: u64 = 16 << 10;
-/// How long a browser may take to ask.
+/// How long a browser may take to ask, and to take the next part of its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Connections that are answered at a time; further ones are closed.
+const MOST_OPEN: usize = 32;
+/// Before it is tried again to take a connection.
+const PAUSE: Duration = Duration::from_millis(100);
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}\
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .8rem .35rem 0;border-bottom:1px solid #8884}";
 
@@ -52,20 +58,29 @@ pub(super) fn run(context: &Context, args: &ServeArgs) -> anyhow::Result<ExitCod
         "Ctrl-C ends it. On another machine the address works after: ssh -L {port}:127.0.0.1:{port} {}",
         system::machine_name()
     ));
+    let (site, n_open) = (&site, &AtomicUsize::new(0));
     thread::scope(|scope| {
-        for stream in listener.incoming().flatten() {
-            // A browser that leaves before it has its answer is no error.
-            scope.spawn(|| drop(site.answer(stream)));
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // Too many files are open, most likely: some close soon.
+                thread::sleep(PAUSE);
+                continue;
+            };
+            if n_open.load(Ordering::Relaxed) >= MOST_OPEN {
+                continue;
+            }
+            n_open.fetch_add(1, Ordering::Relaxed);
+            let answer = move || {
+                // A browser that leaves before it has its answer is no error.
+                drop(site.answer(stream));
+                n_open.fetch_sub(1, Ordering::Relaxed);
+            };
+            if thread::Builder::new().spawn_scoped(scope, answer).is_err() {
+                n_open.fetch_sub(1, Ordering::Relaxed);
+            }
         }
     });
     Ok(ExitCode::SUCCESS)
-}
-
-/// 128 bits that nobody guesses.
-fn secret() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 struct Site<'a> {
@@ -99,7 +114,7 @@ impl Answer {
 
 impl Site<'_> {
     fn answer(&self, mut stream: TcpStream) -> io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
         let head = read_head(&stream)?;
         let mut line = head.lines().next().unwrap_or_default().split(' ');
         let (method, target) = (
@@ -157,7 +172,11 @@ impl Site<'_> {
 
     fn page<'p>(&self, paths: impl Iterator<Item = &'p Path>) -> anyhow::Result<String> {
         let rules = Rules::with_user_rules(&self.context.settings.categories);
-        let bundle = PageContents::find(&sources(paths)?).bundle(false)?;
+        let contents = PageContents::find(&sources(paths)?);
+        for note in &contents.notes {
+            output::note(note);
+        }
+        let bundle = contents.bundle(false)?;
         result_page::write(&bundle, &rules)
     }
 
@@ -201,9 +220,15 @@ fn number(path: &Path) -> u64 {
 /// A request up to its empty line.
 fn read_head(stream: &TcpStream) -> io::Result<String> {
     let mut head = Vec::new();
+    let end_ns = clock::monotonic_ns() + PATIENCE.as_nanos() as u64;
     let mut bytes = stream.take(LONGEST_REQUEST);
     let mut part = [0; 2048];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let left_ns = end_ns.saturating_sub(clock::monotonic_ns());
+        if left_ns == 0 {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(Duration::from_nanos(left_ns)))?;
         let n_read = bytes.read(&mut part)?;
         if n_read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());

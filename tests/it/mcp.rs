@@ -146,6 +146,11 @@ fn a_client_finds_a_session_and_asks_about_it() {
         .to_owned();
     let none = client.document("sessions", &json!({ "search": "nonesuch" }));
     assert_eq!(none["sessions"], json!([]));
+    // A key of the document and a folder of the path are no words of a session.
+    for word in ["created", "library"] {
+        let found = client.document("sessions", &json!({ "search": word }));
+        assert_eq!(found["sessions"], json!([]), "{word}");
+    }
     let session = json!({ "session": path });
     let summary = client.document("summary", &session);
     assert_eq!(summary["cases"].as_array().map(Vec::len), Some(4));

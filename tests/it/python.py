@@ -226,9 +226,13 @@ def a_loop_that_ends_early_keeps_what_was_measured():
     assert [str(one.message) for one in said if "before the plan was measured" in str(one.message)], said
     assert m.session.document["completion"] == "cancelled"
     assert m.session.cases[0]["rounds"] >= 2
-    with powerband.measure("shorter", frames="list", **AT_ONCE) as nothing:
+    with powerband.measure("-O2", frames="list", **AT_ONCE) as nothing:
         pass
     assert nothing.session.samples == []
+    with powerband.measure("once", frames="list", **AT_ONCE) as m:
+        with m.run():
+            spin()
+    assert gc.isenabled()
 
 
 def rounds_of(m):

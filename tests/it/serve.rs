@@ -47,6 +47,16 @@ impl Server {
         answer
     }
 
+    /// Whether it answers now.
+    fn answers(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else {
+            return false;
+        };
+        let mut answer = String::new();
+        let asked = write!(stream, "GET /{}/ HTTP/1.1\r\n\r\n", self.secret);
+        asked.is_ok() && stream.read_to_string(&mut answer).is_ok() && answer.starts_with(OK)
+    }
+
     fn get(&self, place: &str) -> String {
         self.ask(&format!("GET /{}/{place}", self.secret))
     }
@@ -124,4 +134,22 @@ fn what_cannot_be_read_is_said_before_it_listens() {
         return skipped("the viewer, which is left out here");
     }
     home.run(&["serve", "none.ron"]).fails_saying(&["none.ron"]);
+}
+
+#[test]
+fn connections_that_ask_for_nothing_are_in_the_way_only_while_they_are_open() {
+    let home = Home::new();
+    measure(&home, "a.ron", &[]);
+    let Some(server) = Server::start(&home, &["a.ron"]) else {
+        return;
+    };
+    let connect = |_| TcpStream::connect(("127.0.0.1", server.port)).expect("it listens");
+    let idle: Vec<TcpStream> = (0..40).map(connect).collect();
+    drop(idle);
+    // Until it has seen that they are gone, it may refuse another one.
+    let mut attempts = std::iter::repeat_with(|| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        server.answers()
+    });
+    assert!(attempts.by_ref().take(200).any(|answers| answers));
 }

@@ -3,17 +3,12 @@
 //! A line of JSON says how long each part is; the parts follow.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::io;
 
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
+use super::packed_json;
 use powerband_core::domain::session::Session;
-
-/// A session may unpack to so many bytes.
-const MOST_UNPACKED: u64 = 1 << 30;
 
 /// Sessions and timelines.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,11 +28,7 @@ struct PartLengths {
 impl Bundle {
     /// All of it as bytes.
     pub fn pack(&self) -> io::Result<Vec<u8>> {
-        let packed = self.sessions.iter().map(|session| {
-            let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-            serde_json::to_writer(&mut packer, session)?;
-            packer.finish()
-        });
+        let packed = self.sessions.iter().map(packed_json::pack);
         let packed = packed.collect::<io::Result<Vec<_>>>()?;
         let timelines = self.timelines.iter();
         let lengths = PartLengths {
@@ -70,10 +61,7 @@ impl Bundle {
             Ok::<_, io::Error>(part)
         };
         for length in lengths.sessions {
-            let mut text = Vec::new();
-            let packed = GzDecoder::new(next(length)?);
-            packed.take(MOST_UNPACKED).read_to_end(&mut text)?;
-            bundle.sessions.push(serde_json::from_slice(&text)?);
+            bundle.sessions.push(packed_json::unpack(next(length)?)?);
         }
         for (name, length) in lengths.timelines {
             bundle.timelines.insert(name, next(length)?.to_vec());

@@ -11,6 +11,7 @@ pub mod journal;
 pub mod library;
 pub mod migrate;
 pub mod own_file;
+mod packed_json;
 mod packed_parts;
 pub mod packed_trace;
 pub mod programs;

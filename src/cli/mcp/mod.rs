@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, args: &McpArgs) -> anyhow::Result<ExitCode>
         let open = &open;
         answering.spawn_scoped(scope, move || answer_calls(context, &waiting, open))?;
         let read = server.read_messages(&calls);
-        // What only reads is answered still; nobody waits for a run any more.
+        // What only reads is answered still; no run is waited for any more.
         server.runs.cancel();
         read
     });
@@ -207,7 +207,7 @@ fn answer_calls(context: &Context, calls: &Receiver<Asked>, open: &OpenCalls) {
         let result = call.result(context, &cancel);
         lock(open).remove(&id.to_string());
         if !cancel.is_cancelled() {
-            // Where nobody listens any more, standard input ends, too.
+            // Where the other side is gone, standard input ends, too.
             respond(&id, "result", result).unwrap_or_default();
         }
     }

@@ -367,8 +367,8 @@ impl ToolCall {
         let entries = library::list(&context.paths).into_iter();
         let found = entries
             .filter_map(|path| library::entry(&path).ok())
+            .filter(|entry| has_text(entry, &search))
             .map(|entry| entry_document(&entry))
-            .filter(|entry| entry.to_string().to_lowercase().contains(&search))
             .take(limit.unwrap_or(USUAL_SESSIONS) as usize);
         vec![json!({ "sessions": found.collect::<Vec<_>>() }).to_string()]
     }
@@ -443,6 +443,13 @@ impl Parameter {
         };
         texts.ok_or_else(|| format!("{} is {what}, and not {value}", self.name))
     }
+}
+
+/// Whether a session has a text, in small letters, where people would look for it.
+fn has_text(entry: &SessionEntry, text: &str) -> bool {
+    let texts = [&entry.name, &entry.model, &entry.machine, &entry.notes];
+    let mut texts = texts.into_iter().chain(&entry.setups).chain(&entry.tags);
+    texts.any(|one| one.to_lowercase().contains(text))
 }
 
 fn entry_document(entry: &SessionEntry) -> Value {

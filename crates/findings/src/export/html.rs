@@ -58,7 +58,7 @@ pub fn write_with(document: &Document, extras: PageExtras<'_>) -> String {
     put(
         &mut page,
         format_args!(
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{hash}'{}; style-src 'unsafe-inline'; img-src data:\">\n",
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-{hash}'{}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
             extras.scripts
         ),
     );

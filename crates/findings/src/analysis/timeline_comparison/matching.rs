@@ -51,7 +51,7 @@ impl WorkMatches {
         self.in_order.len() + self.moved.len()
     }
 
-    /// Alike work keeps its order: where something moved over an alike one, each has the other's partner.
+    /// Alike work keeps its order: where something moved over an alike one, the two exchange their partners.
     fn uncross_alike(&mut self, before: &[StepWork]) {
         let uncertain = self
             .moved
@@ -119,8 +119,8 @@ pub(super) fn match_work(before: &[StepWork], after: &[StepWork]) -> WorkMatches
     matches
 }
 
-/// Places before of pairs that may be none, as the order may have changed: the two differ and something near them without a
-/// partner is like one of them, or something alike has no partner on either side.
+/// The places before of pairs that may be wrong, because the order may have changed: near both there is work without a
+/// partner that has the key of one of them, or near one of them where the keys of the two differ.
 fn doubtful(sides: [&[StepWork]; 2], partners: &[Vec<Option<usize>>; 2]) -> BTreeSet<usize> {
     let is_doubtful = |pair: [usize; 2]| {
         let keys = [0, 1].map(|side| &sides[side][pair[side]].key);
