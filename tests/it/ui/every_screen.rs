@@ -124,13 +124,7 @@ fn no_text_advises_an_option_of_the_command_line() {
     desk.app_mut().bench.planner.draft.shapes = "ids".to_owned();
     desk.act(Action::Go(Screen::Plan));
     desk.steps(2);
-    let faults = desk
-        .app()
-        .bench
-        .planner
-        .draft
-        .request()
-        .expect_err("a fault");
+    let faults = desk.app().bench.planner.faults();
     let texts: Vec<&str> = faults.iter().map(|fault| fault.text.as_str()).collect();
     assert!(texts.iter().any(|text| text.contains("shape")), "{texts:?}");
     assert!(!texts.iter().any(|text| text.contains("--")), "{texts:?}");
