@@ -57,7 +57,8 @@ pub struct RibbonBar {
     pub time: TimeRange,
     pub difference_ns: f64,
     pub standing: RibbonStanding,
-    pub pair: WorkPair,
+    /// Apart from it, so that thousands of bars are gone through in every frame.
+    pub pair: Box<WorkPair>,
 }
 
 impl RibbonBar {
@@ -89,6 +90,10 @@ pub struct Ribbon {
     pub total_ns: f64,
     /// Whether steps say which differences count.
     pub has_steps: bool,
+    /// The standings that occur, the strongest first.
+    pub standings: Vec<RibbonStanding>,
+    /// The longest of the bars.
+    longest_ns: f64,
 }
 
 fn running_sums(bars: &[RibbonBar]) -> Vec<(f64, f64)> {
@@ -113,12 +118,15 @@ impl Ribbon {
                 time: merged.extent(row, is_aligned)?,
                 difference_ns: pair.difference_ns() as f64,
                 standing: RibbonStanding::from_pair(pair),
-                pair: pair.clone(),
+                pair: Box::new(pair.clone()),
             })
         });
         let mut bars: Vec<RibbonBar> = bars.collect();
         bars.sort_by(|one, other| one.time.from.total_cmp(&other.time.from));
+        let lengths = bars.iter().map(|bar| bar.time.length());
         Self {
+            longest_ns: lengths.fold(0.0, f64::max),
+            standings: standings(&bars),
             sums: running_sums(&bars),
             bars,
             total_ns: comparison.difference_ns() as f64,
@@ -126,14 +134,22 @@ impl Ribbon {
         }
     }
 
-    /// The standings that occur, the strongest first.
-    pub fn standings(&self) -> Vec<RibbonStanding> {
-        use RibbonStanding::{BeyondStarts, BeyondSteps, Open};
-        let occurs = |standing: &RibbonStanding| {
-            let mut bars = self.bars.iter();
-            bars.any(|bar| bar.standing == *standing && bar.difference_ns != 0.0)
-        };
-        let all = [BeyondStarts, BeyondSteps, Open].into_iter();
-        all.filter(occurs).collect()
+    /// The bars of which some part is within a time.
+    pub fn seen(&self, time: TimeRange) -> impl Iterator<Item = &RibbonBar> {
+        let starts_before = |ns: f64| self.bars.partition_point(|bar| bar.time.from < ns);
+        let first = starts_before(time.from - self.longest_ns);
+        let bars = self.bars[first..].iter();
+        let bars = bars.take_while(move |bar| bar.time.from <= time.to);
+        bars.filter(move |bar| bar.time.to >= time.from)
     }
+}
+
+fn standings(bars: &[RibbonBar]) -> Vec<RibbonStanding> {
+    use RibbonStanding::{BeyondStarts, BeyondSteps, Open};
+    let occurs = |standing: &RibbonStanding| {
+        let mut bars = bars.iter();
+        bars.any(|bar| bar.standing == *standing && bar.difference_ns != 0.0)
+    };
+    let all = [BeyondStarts, BeyondSteps, Open].into_iter();
+    all.filter(occurs).collect()
 }

@@ -37,12 +37,7 @@ pub(crate) fn show(
         has_tooltips: false,
     };
     let painter = ui.painter_at(outer);
-    if let Some(bar) = selected.and_then(|row| {
-        shown
-            .bars
-            .iter()
-            .find(|bar| bar.row == row && place.is_seen(bar))
-    }) {
+    if let Some(bar) = selected.and_then(|row| shown.seen(stretch).find(|bar| bar.row == row)) {
         let (from, to) = (place.x(bar.time.from) as f32, place.x(bar.time.to) as f32);
         let mark = Rect::from_min_max(
             pos2(from - 1.0, outer.top()),

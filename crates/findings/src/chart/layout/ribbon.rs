@@ -1,8 +1,6 @@
 //! The ribbon of difference as shapes: losses above a line and gains below it, each where its operator ran, and the
 //! running sum beneath.
 
-use std::collections::BTreeMap;
-
 use super::{Anchor, Font, HorizontalAnchor, Letters, VerticalAnchor};
 use crate::analysis::timeline::stretch::TimeRange;
 use crate::chart::area::{Area, Position};
@@ -38,9 +36,8 @@ impl RibbonPlace {
 
     /// The bar at a place or near it that is the highest.
     pub fn bar_at<'a>(&self, ribbon: &'a Ribbon, x: f64, reach: f64) -> Option<&'a RibbonBar> {
-        let bars = ribbon.bars.iter().filter(|bar| {
-            self.is_seen(bar)
-                && bar.difference_ns != 0.0
+        let bars = ribbon.seen(self.stretch).filter(|bar| {
+            bar.difference_ns != 0.0
                 && self.x(bar.time.from) <= x + reach
                 && self.x(bar.time.to) >= x - reach
         });
@@ -49,11 +46,6 @@ impl RibbonPlace {
                 .abs()
                 .total_cmp(&other.difference_ns.abs())
         })
-    }
-
-    /// Whether a bar is in the time that is drawn.
-    pub fn is_seen(&self, bar: &RibbonBar) -> bool {
-        bar.time.to >= self.stretch.from && bar.time.from <= self.stretch.to
     }
 }
 
@@ -119,13 +111,12 @@ pub fn lay_out(ribbon: &Ribbon, place: RibbonPlace, letters: &Letters<'_>) -> Ve
 }
 
 fn columns<'a>(ribbon: &'a Ribbon, place: RibbonPlace) -> Vec<RibbonColumn<'a>> {
-    let mut narrow: BTreeMap<i64, RibbonColumn<'a>> = BTreeMap::new();
+    let number = |x: f64| ((x - place.columns.0) / COLUMN).max(0.0) as usize;
+    let mut narrow: Vec<Option<RibbonColumn<'a>>> = Vec::new();
+    narrow.resize_with(number(place.columns.1) + 1, || None);
     let mut found = Vec::new();
-    for bar in ribbon
-        .bars
-        .iter()
-        .filter(|bar| place.is_seen(bar) && bar.difference_ns != 0.0)
-    {
+    let bars = ribbon.seen(place.stretch);
+    for bar in bars.filter(|bar| bar.difference_ns != 0.0) {
         let (left, right) = (place.x(bar.time.from), place.x(bar.time.to));
         let new = |left: f64, right: f64| RibbonColumn {
             left,
@@ -139,10 +130,10 @@ fn columns<'a>(ribbon: &'a Ribbon, place: RibbonPlace) -> Vec<RibbonColumn<'a>> 
             found.push(new(left, right));
             found.last_mut()
         } else {
-            let number = (f64::midpoint(left, right) / COLUMN).floor();
-            let left = number * COLUMN;
-            let entry = narrow.entry(number as i64);
-            Some(entry.or_insert_with(|| new(left, left + COLUMN)))
+            let number = number(f64::midpoint(left, right));
+            let left = place.columns.0 + number as f64 * COLUMN;
+            let entry = narrow.get_mut(number);
+            entry.map(|entry| entry.get_or_insert_with(|| new(left, left + COLUMN)))
         };
         let Some(column) = column else {
             continue;
@@ -156,7 +147,7 @@ fn columns<'a>(ribbon: &'a Ribbon, place: RibbonPlace) -> Vec<RibbonColumn<'a>> 
         column.n_bars += 1;
         column.bar = column.bar.filter(|_| column.n_bars == 1);
     }
-    found.extend(narrow.into_values());
+    found.extend(narrow.into_iter().flatten());
     found
 }
 
@@ -260,7 +251,7 @@ fn names(
     };
     let line = letters.size * 1.35;
     let has_room = split - top >= 2.0 * line;
-    let meaning = match (ribbon.has_steps, ribbon.standings().first()) {
+    let meaning = match (ribbon.has_steps, ribbon.standings.first()) {
         (false, _) => "grey: one step, no interval",
         (true, Some(RibbonStanding::Open) | None) => "grey: not settled",
         (true, Some(_)) => "coloured: settled",
