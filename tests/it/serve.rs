@@ -28,14 +28,19 @@ impl Server {
         let mut line = String::new();
         let out = process.stdout.take().expect("its output");
         BufReader::new(out).read_line(&mut line).expect("a line");
+        let mut started = Self {
+            process,
+            port: 0,
+            secret: String::new(),
+        };
         let address = line.trim().strip_prefix("http://127.0.0.1:");
         let address = component(address, "the viewer, which scripts/viewer builds")?;
         let (port, secret) = address.split_once('/').expect("an address");
-        Some(Self {
-            process,
-            port: port.parse().expect("a port"),
-            secret: secret.trim_end_matches('/').to_owned(),
-        })
+        started.port = port.parse().expect("a port");
+        secret
+            .trim_end_matches('/')
+            .clone_into(&mut started.secret);
+        Some(started)
     }
 
     fn ask(&self, request: &str) -> String {

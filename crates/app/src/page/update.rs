@@ -23,7 +23,7 @@ impl App {
                 }
             }
             PageAction::Choose => self.ask_for_page(),
-            PageAction::Write(offer, path) => self.write_page(offer, path),
+            PageAction::Write(offer, path) => self.write_page(&offer, path),
             PageAction::Dismiss => self.shared.window.page_offer = None,
         }
     }
@@ -75,8 +75,9 @@ impl App {
             .push(WindowRequest::Ask(Ask::SavePage(offer, path)));
     }
 
-    fn write_page(&mut self, offer: PageOffer, path: PathBuf) {
-        self.shared.remembered.shares_without_names = offer.is_anonymous;
+    fn write_page(&mut self, offer: &PageOffer, path: PathBuf) {
+        let is_anonymous = offer.is_anonymous;
+        self.shared.remembered.shares_without_names = is_anonymous;
         self.shared.exports_to(&path);
         let sources = self.page_sources(&offer.sessions);
         let backend = Arc::clone(&self.shared.backend);
@@ -85,7 +86,7 @@ impl App {
             let own = settings::read(&paths.settings);
             let own = own.map(|settings| settings.categories).unwrap_or_default();
             let rules = Rules::with_user_rules(&own);
-            let page = backend.page(&sources, offer.is_anonymous, &rules)?;
+            let page = backend.page(&sources, is_anonymous, &rules)?;
             let written = atomic_file::write_bytes(&path, page.as_bytes());
             written.map_err(|error| format!("{} was not written: {error}", path.display()))?;
             let size = humanize::bytes(page.len() as u64);

@@ -1,6 +1,7 @@
 //! Which work of a step is that of a step of another trace: by modules, operators, shapes and kernels, in the order of
 //! both; then what is left, where only one on either side can be meant.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::step_work::{StepWork, WorkKey};
@@ -197,18 +198,21 @@ fn moved(
     }
     // Where the next one would stand before.
     let mut expected = 0;
-    for two in 0..partners[1].len() {
-        if let Some(one) = partners[1][two] {
+    for (two, partner) in partners[1].iter().enumerate() {
+        if let Some(one) = partner {
             expected = one + 1;
-        } else if !found.contains_key(&two) {
-            let end = is_alone.len().min(expected + NEAR + 1);
-            let near = (expected.saturating_sub(NEAR)..end).filter(|one| is_alone[*one]);
-            let key = &sides[1][two].key;
-            let mut alike = near.filter(|one| sides[0][*one].key.recurs_as(key));
-            if let Some(one) = alike.next() {
-                is_alone[one] = false;
-                found.insert(two, (one, WorkMatchedBy::Order));
-            }
+            continue;
+        }
+        let Entry::Vacant(place) = found.entry(two) else {
+            continue;
+        };
+        let end = is_alone.len().min(expected + NEAR + 1);
+        let near = (expected.saturating_sub(NEAR)..end).filter(|one| is_alone[*one]);
+        let key = &sides[1][two].key;
+        let mut alike = near.filter(|one| sides[0][*one].key.recurs_as(key));
+        if let Some(one) = alike.next() {
+            is_alone[one] = false;
+            place.insert((one, WorkMatchedBy::Order));
         }
     }
     found
