@@ -1,7 +1,7 @@
 //! What a page of results has in it: sessions with their timelines, with the names of users and machines or without.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -16,23 +16,18 @@ use powerband_import::reading::source::Limits;
 use powerband_store::bundle::Bundle;
 use powerband_store::{packed_trace, trace_file};
 
-/// Sessions whose timelines are found and not read yet.
+/// Sessions with their timelines.
 pub(crate) struct PageContents {
     sessions: Vec<Session>,
     /// By the names that the sessions call them, each of which the page has once.
-    timelines: BTreeMap<String, FoundTimeline>,
+    timelines: BTreeMap<String, Arc<Trace>>,
     names: PrivateNames,
     /// What is left out, and why.
     pub(crate) notes: Vec<String>,
 }
 
-enum FoundTimeline {
-    Open(Arc<Trace>),
-    File(PathBuf),
-}
-
 impl PageContents {
-    /// Looks for what belongs to some sessions.
+    /// Reads what belongs to some sessions.
     pub(crate) fn find(sources: &[PageSource]) -> Self {
         let mut found = Self {
             sessions: Vec::new(),
@@ -55,19 +50,22 @@ impl PageContents {
             let mut open = source.timelines.iter();
             let open = open.find(|(profile, _)| *profile == place);
             let timeline = match (open, &file) {
-                (Some((_, trace)), _) => FoundTimeline::Open(Arc::clone(trace)),
+                (Some((_, trace)), _) => Ok(Arc::clone(trace)),
                 (None, Some(name)) => match trace_file::found(source.path.as_deref(), name) {
-                    Some(path) => FoundTimeline::File(path),
-                    None => {
-                        self.notes.push(format!(
-                            "{name} does not lie beside {}; this timeline is left out",
-                            source.name()
-                        ));
-                        continue;
-                    }
+                    Some(path) => read_timeline(&path),
+                    None => Err(format!("{name} does not lie beside {}", source.name())),
                 },
                 (None, None) => continue,
             };
+            let timeline = match timeline {
+                Ok(timeline) => timeline,
+                Err(reason) => {
+                    self.notes
+                        .push(format!("{reason}; this timeline is left out"));
+                    continue;
+                }
+            };
+            self.names.learn_timeline(&timeline);
             let name = format!("timeline {}", self.timelines.len() + 1);
             profile.trace_file = Some(name.clone());
             self.timelines.insert(name, timeline);
@@ -86,7 +84,9 @@ impl PageContents {
         };
         PageFacts {
             contents,
-            private: self.names.in_sessions(&self.sessions),
+            private: self
+                .names
+                .found_in(&self.sessions, self.timelines.values().map(Arc::as_ref)),
             notes: self.notes.clone(),
         }
     }
@@ -103,8 +103,7 @@ impl PageContents {
             sessions: self.sessions,
             ..Bundle::default()
         };
-        for (name, timeline) in self.timelines {
-            let mut trace = timeline.read()?;
+        for (name, mut trace) in self.timelines {
             if is_anonymous {
                 trace = Arc::new(self.names.trace_without(&trace));
             }
@@ -114,16 +113,8 @@ impl PageContents {
     }
 }
 
-impl FoundTimeline {
-    fn read(self) -> anyhow::Result<Arc<Trace>> {
-        match self {
-            Self::Open(trace) => Ok(trace),
-            Self::File(path) => {
-                let read =
-                    powerband_import::read(&path, Limits::default(), &ReadProgress::default());
-                let read = read.with_context(|| format!("{} cannot be read", path.display()))?;
-                Ok(Arc::new(read.trace))
-            }
-        }
-    }
+fn read_timeline(path: &Path) -> Result<Arc<Trace>, String> {
+    let read = powerband_import::read(path, Limits::default(), &ReadProgress::default());
+    let read = read.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    Ok(Arc::new(read.trace))
 }

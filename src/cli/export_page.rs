@@ -45,7 +45,8 @@ pub(super) fn save(
         output::note(note);
     }
     let private = if is_anonymous {
-        ", without paths and the names of users and machines".to_owned()
+        ", without paths and the known names of users and machines; check notes and names yourself"
+            .to_owned()
     } else {
         format!("; {}", facts.private)
     };

@@ -6,9 +6,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use powerband_core::domain::anonymous::PrivateNames;
+use powerband_core::domain::machine::RemoteMachine;
+use powerband_store::session_file;
 
 use crate::reports::{browser, measure, open};
-use crate::support::{Home, ProgramRun, component, skipped};
+use crate::support::{self, Home, ProgramRun, component, skipped};
 
 /// Markup that a session's name may have.
 const MARKUP: &str = "<script>document.title='smuggled'</script> & co";
@@ -73,7 +76,7 @@ fn bytes_of(text: &str) -> Vec<u8> {
 }
 
 /// Everything in a page as text: what is packed in it comes unpacked.
-fn unpacked(page: &Path) -> String {
+pub(crate) fn unpacked(page: &Path) -> String {
     let text = fs::read_to_string(page).expect("a page");
     let mut all = text.clone();
     for id in ["script", "sessions"] {
@@ -163,37 +166,116 @@ fn a_page_that_was_cut_or_that_cannot_draw_shows_its_report() {
     }
 }
 
+/// A timeline with a secret wherever it has a text.
+const SECRET_TIMELINE: &str = r#"{"schemaVersion": 1, "traceEvents": [
+    {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "python of bobby"}},
+    {"ph": "M", "name": "thread_name", "pid": 7, "tid": 8, "args": {"name": "/home/bobby/run.sh"}},
+    {"ph": "X", "cat": "cpu_op", "name": "aten::conv2d", "pid": 7, "tid": 8, "ts": 11, "dur": 4,
+     "args": {"node": "/layer1/conv/Conv", "model": "C:\\Users\\bobby\\net", "from": "\\\\filer77\\team\\bobby\\y.onnx"}},
+    {"ph": "X", "cat": "python_function", "name": "/home/bobby/proj/train.py(3): f", "pid": 7, "tid": 8, "ts": 10, "dur": 9,
+     "args": {"host": "gpu-node7.corp",
+              "Call stack": "file:///home/bobby/x; ../thesis_bobby/model.py; /workspace/bobby-company/net.py"}}
+]}"#;
+
 #[test]
 fn an_anonymous_page_has_no_path_and_no_name() {
     let home = Home::new();
-    let trace = "tests/fixtures/import/kineto/resnet50-v100-train.pt.trace.json.gz";
-    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join(trace);
+    let trace = home.write("t.pt.trace.json", SECRET_TIMELINE);
     let imported = home.run(&["import", &trace.display().to_string(), "--out", "b.ron"]);
     assert_eq!(imported.status, Some(0), "{imported:#?}");
     let notes = "read from /home/carolyn/nets/r50.onnx on carolyn@rack7";
     measure(&home, "a.ron", &["--name", notes]);
-    let secrets = ["/home/carolyn", "carolyn"];
+    let secrets = [
+        "/home/carolyn",
+        "carolyn",
+        "bobby",
+        "thesis_bobby",
+        "gpu-node7",
+        "filer77",
+    ];
     let Some((with, run)) = page(&home, &["a.ron", "b.ron"]) else {
         return;
     };
     assert!(run.err.contains("2 sessions, 1 timeline"), "{run:#?}");
-    assert!(run.err.contains("/home/carolyn/nets/r50.onnx"), "{run:#?}");
+    assert!(run.err.contains("such as /home/bobby/"), "{run:#?}");
+    for name in ["bobby", "carolyn", "gpu-node7.corp"] {
+        assert!(run.err.contains(name), "{run:#?}");
+    }
     let all = unpacked(&with);
-    assert!(secrets.iter().all(|secret| all.contains(secret)));
-    assert!(all.contains("\"arguments\":["), "the timeline is packed");
+    for secret in secrets {
+        assert!(all.contains(secret), "{secret}");
+    }
     let (without, run) = page(&home, &["a.ron", "b.ron", "--anonymous"]).expect("a page");
     assert!(run.err.contains("without paths"), "{run:#?}");
+    assert!(run.err.contains("check notes"), "{run:#?}");
     let all = unpacked(&without);
     for secret in secrets {
-        let found = all
-            .find(secret)
-            .map(|at| &all[at.saturating_sub(80)..at + 80]);
+        let found = all.find(secret).map(|at| {
+            let near = &all.as_bytes()[at.saturating_sub(80)..all.len().min(at + 80)];
+            String::from_utf8_lossy(near)
+        });
         assert_eq!(found, None, "{secret}");
     }
-    assert!(
-        all.contains("r50.onnx on user"),
-        "the rest of the words stays"
-    );
+    for rest in [
+        "r50.onnx on user",
+        "train.py(3): f",
+        "/layer1/conv/Conv",
+        "python of user",
+    ] {
+        assert!(all.contains(rest), "{rest}");
+    }
+}
+
+#[test]
+fn no_name_breaks_an_anonymous_session() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sessions");
+    let files = support::files(&root)
+        .into_iter()
+        .flat_map(|folder| support::files(&folder));
+    for file in files {
+        let session = session_file::read(&file).expect("a session").session;
+        let text = serde_json::to_string(&session).expect("a document");
+        let words = text.split(|sign: char| !sign.is_alphanumeric() && !"_-.:".contains(sign));
+        let mut named = session.clone();
+        named.machines.extend(words.map(|word| RemoteMachine {
+            user: word.to_owned(),
+            ..RemoteMachine::default()
+        }));
+        let mut names = PrivateNames::default();
+        names.learn(&named);
+        let clean = names.session_without(&session);
+        let clean = clean.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert_eq!(clean.plan.points, session.plan.points);
+        assert_eq!(clean.plan.measure, session.plan.measure);
+        for (clean, setup) in clean.plan.setups.iter().zip(&session.plan.setups) {
+            assert_eq!(
+                (&clean.engine, &clean.device),
+                (&setup.engine, &setup.device)
+            );
+        }
+        for (clean, case) in clean.cases.iter().zip(&session.cases) {
+            assert_eq!(clean.n_samples(), case.n_samples());
+        }
+    }
+}
+
+#[test]
+fn a_page_leaves_a_damaged_timeline_out() {
+    let home = Home::new();
+    let trace = home.write("t.pt.trace.json", SECRET_TIMELINE);
+    let imported = home.run(&["import", &trace.display().to_string(), "--out", "b.ron"]);
+    assert_eq!(imported.status, Some(0), "{imported:#?}");
+    let session = session_file::read(&home.path("b.ron")).expect("a session");
+    let profiles = &session.session.profiles;
+    let timeline = profiles[0].trace_file.clone().expect("a timeline");
+    home.write(&timeline, "damaged");
+    let Some((_, run)) = page(&home, &["b.ron"]) else {
+        return;
+    };
+    assert!(run.err.contains("this timeline is left out"), "{run:#?}");
+    let reason = format!("{timeline} cannot be read");
+    assert!(run.err.contains(&reason), "{run:#?}");
+    assert!(run.err.contains("In it: 1 session;"), "{run:#?}");
 }
 
 #[test]

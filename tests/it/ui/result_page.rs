@@ -1,13 +1,15 @@
 //! A page of results written from the window, which says before what would be in it.
 
-use std::fs;
-
 use powerband_app::action::{Action, PageAction, Shell};
 
 use super::Desk;
 use super::pictures::{Album, THEMES};
+use crate::result_page::unpacked;
 use crate::support::{Home, component, skipped};
 use crate::verdicts::measure;
+
+/// A session's name with a path and a user.
+const NAME: &str = "Shared from /home/carolyn/nets/r50.onnx by carolyn";
 
 /// A window with a session, and what a page of it would have; nothing where this program has no viewer.
 fn offered() -> Option<Desk> {
@@ -18,7 +20,7 @@ fn offered() -> Option<Desk> {
     let viewer = powerband::result_page::check_viewer().ok();
     component(viewer, "the viewer, which scripts/viewer builds")?;
     let home = Home::new();
-    let rest = ["--batch", "1", "--rounds", "2", "--name", "Shared"];
+    let rest = ["--batch", "1", "--rounds", "2", "--name", NAME];
     measure(&home, "a.ron", &["fake,fixed=300"], &rest);
     let file = home.path("a.ron");
     let mut desk = Desk::awake(home, vec![file]);
@@ -33,6 +35,7 @@ fn offered() -> Option<Desk> {
         .id;
     desk.act(Action::Page(PageAction::Offer(vec![session])));
     desk.see("1 session");
+    desk.see("such as /home/carolyn/nets/r50.onnx");
     Some(desk)
 }
 
@@ -53,16 +56,18 @@ fn a_page_says_what_is_in_it_and_is_written_without_names() {
         .id;
     desk.act(Action::Page(PageAction::Offer(vec![session])));
     desk.click("Leave out paths and the names of users and machines");
-    desk.see("No path, user or machine by name");
+    desk.see("No path, and no known name of a user or a machine");
     desk.click("Save the page…");
     let to = desk.path("page.html");
     desk.fill("Path", &to.display().to_string());
     desk.click("Save");
     desk.hear("Saved to");
-    let text = fs::read_to_string(&to).expect("a page");
-    assert!(text.contains("id=\"powerband-sessions\""));
+    let text = unpacked(&to);
+    assert!(text.contains("Shared from r50.onnx by user"));
     let home = desk.path("").display().to_string();
-    assert!(!text.contains(home.trim_end_matches('/')));
+    for secret in [home.trim_end_matches('/'), "carolyn"] {
+        assert!(!text.contains(secret), "{secret}");
+    }
 }
 
 #[test]

@@ -51,9 +51,11 @@ fn contents(ui: &mut Ui, offer: &PageOffer, actions: &mut Vec<Action>) {
         label::quiet(ui, note);
     }
     ui.add_space(space::SMALL);
-    label::caption(ui, "Whose it is");
+    label::caption(ui, "Paths and names");
     if offer.is_anonymous {
-        ui.label("No path, user or machine by name");
+        ui.label(
+            "No path, and no known name of a user or a machine; check notes and names yourself",
+        );
     } else {
         ui.label(&facts.private);
     }
