@@ -259,9 +259,11 @@ impl Backend for LocalBackend {
         Ok((read.session, ReadTimeline { trace, notes }))
     }
 
-    fn page_facts(&self, sources: &[PageSource]) -> Result<PageFacts, String> {
+    fn page_facts(&self, sources: &mut [PageSource]) -> Result<PageFacts, String> {
         result_page::check_viewer().map_err(|error| error.to_string())?;
-        Ok(PageContents::find(sources).facts())
+        let contents = PageContents::find(sources);
+        contents.keep_timelines(sources);
+        Ok(contents.facts())
     }
 
     fn page(

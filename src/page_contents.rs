@@ -72,6 +72,18 @@ impl PageContents {
         }
     }
 
+    /// Opens in its sources what was read of them, so that it is not read again.
+    pub(crate) fn keep_timelines(&self, sources: &mut [PageSource]) {
+        for (source, session) in sources.iter_mut().zip(&self.sessions) {
+            let profiles = session.profiles.iter().enumerate();
+            let timelines = profiles.filter_map(|(place, profile)| {
+                let trace = self.timelines.get(profile.trace_file.as_ref()?)?;
+                Some((place, Arc::clone(trace)))
+            });
+            source.timelines = timelines.collect();
+        }
+    }
+
     /// What is in it, and what of it says whose it is.
     pub(crate) fn facts(&self) -> PageFacts {
         let sessions = humanize::pluralised(self.sessions.len() as u64, "session");

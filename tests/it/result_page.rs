@@ -167,7 +167,7 @@ fn a_page_that_was_cut_or_that_cannot_draw_shows_its_report() {
 }
 
 /// A timeline with a secret wherever it has a text.
-const SECRET_TIMELINE: &str = r#"{"schemaVersion": 1, "traceEvents": [
+pub(crate) const SECRET_TIMELINE: &str = r#"{"schemaVersion": 1, "traceEvents": [
     {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "python of bobby"}},
     {"ph": "M", "name": "thread_name", "pid": 7, "tid": 8, "args": {"name": "/home/bobby/run.sh"}},
     {"ph": "X", "cat": "cpu_op", "name": "aten::conv2d", "pid": 7, "tid": 8, "ts": 11, "dur": 4,

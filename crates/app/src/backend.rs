@@ -55,6 +55,21 @@ pub struct PageSource {
     pub timelines: Vec<(usize, Arc<Trace>)>,
 }
 
+impl PartialEq for PageSource {
+    fn eq(&self, other: &Self) -> bool {
+        let traces = |source: &Self| -> Vec<(usize, *const Trace)> {
+            let open = source.timelines.iter();
+            open.map(|(profile, trace)| (*profile, Arc::as_ptr(trace)))
+                .collect()
+        };
+        Arc::ptr_eq(&self.session, &other.session)
+            && self.path == other.path
+            && traces(self) == traces(other)
+    }
+}
+
+impl Eq for PageSource {}
+
 impl PageSource {
     /// Its file, else what it is called.
     pub fn name(&self) -> String {
@@ -168,8 +183,9 @@ pub trait Backend: Send + Sync {
         progress: &FileProgress<'_>,
     ) -> Result<(Session, ReadTimeline), Option<String>>;
 
-    /// What a page of some sessions would have in it; or why no page can be written.
-    fn page_facts(&self, sources: &[PageSource]) -> Result<PageFacts, String>;
+    /// What a page of some sessions would have in it; or why no page can be written. Timelines that are read for
+    /// it are open afterwards.
+    fn page_facts(&self, sources: &mut [PageSource]) -> Result<PageFacts, String>;
 
     /// The page of some sessions, which any browser shows.
     fn page(

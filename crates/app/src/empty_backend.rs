@@ -164,7 +164,7 @@ impl Backend for EmptyBackend {
         Err(Some(NOTHING.to_owned()))
     }
 
-    fn page_facts(&self, _: &[PageSource]) -> Result<PageFacts, String> {
+    fn page_facts(&self, _: &mut [PageSource]) -> Result<PageFacts, String> {
         Err(NOTHING.to_owned())
     }
 

@@ -29,21 +29,26 @@ impl App {
     }
 
     fn offer_page(&mut self, sessions: Vec<SessionId>) {
-        let sources = self.page_sources(&sessions);
+        let mut sources = self.page_sources(&sessions);
         let offer = PageOffer {
             sessions,
+            sources: sources.clone(),
             is_anonymous: self.shared.remembered.shares_without_names,
             facts: None,
         };
         self.shared.window.page_offer = Some(offer.clone());
         let backend = Arc::clone(&self.shared.backend);
-        let work = move || backend.page_facts(&sources);
+        let work = move || {
+            let facts = backend.page_facts(&mut sources);
+            (facts, sources)
+        };
         self.shared
             .jobs
-            .spawn_then("page-facts", work, move |app, facts| {
+            .spawn_then("page-facts", work, move |app, (facts, sources)| {
                 let current = app.shared.window.page_offer.as_mut();
                 if let Some(current) = current.filter(|one| one.sessions == offer.sessions) {
                     current.facts = Some(facts);
+                    current.sources = sources;
                 }
             });
     }
@@ -79,7 +84,7 @@ impl App {
         let is_anonymous = offer.is_anonymous;
         self.shared.remembered.shares_without_names = is_anonymous;
         self.shared.exports_to(&path);
-        let sources = self.page_sources(&offer.sessions);
+        let sources = offer.sources;
         let backend = Arc::clone(&self.shared.backend);
         let paths = self.shared.place.paths.clone();
         let work = move || {
