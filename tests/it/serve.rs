@@ -37,9 +37,7 @@ impl Server {
         let address = component(address, "the viewer, which scripts/viewer builds")?;
         let (port, secret) = address.split_once('/').expect("an address");
         started.port = port.parse().expect("a port");
-        secret
-            .trim_end_matches('/')
-            .clone_into(&mut started.secret);
+        secret.trim_end_matches('/').clone_into(&mut started.secret);
         Some(started)
     }
 

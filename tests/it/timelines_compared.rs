@@ -111,7 +111,9 @@ fn extents(trace: &Trace, operators: &TraceOperators) -> Vec<(u64, Extent)> {
             times: [None, None],
         });
         let times = &mut extent.times[usize::from(slice.kind.is_work())];
-        let known = times.clone().unwrap_or_else(|| slice.start_ns..slice.end_ns());
+        let known = times
+            .clone()
+            .unwrap_or_else(|| slice.start_ns..slice.end_ns());
         *times = Some(known.start.min(slice.start_ns)..known.end.max(slice.end_ns()));
     }
     let mut found: Vec<(u64, Extent)> = found.into_iter().collect();

@@ -47,7 +47,7 @@ pub(crate) fn show(
         painter.rect_stroke(mark, 0.0, edge, eframe::egui::StrokeKind::Outside);
     }
     let items = with_letters(&painter, |letters| ribbon::lay_out(shown, place, letters));
-    Sketch::new(ui, &painter, vec2(0.0, 0.0)).paint(&items);
+    Sketch::new(ui, &painter, vec2(0.0, 0.0)).paint_areas_first(&items);
     response.widget_info(|| {
         let total = humanize::time_change(shown.total_ns);
         WidgetInfo::labeled(

@@ -283,6 +283,38 @@ impl<'a> Sketch<'a> {
         }
     }
 
+    /// Paints shapes of which most are plain areas: these first, all as one mesh.
+    pub(crate) fn paint_areas_first(&self, items: &[SketchShape]) {
+        let mut areas = Mesh::default();
+        let others = items.iter().filter(|item| !self.add_area(&mut areas, item));
+        let others: Vec<&SketchShape> = others.collect();
+        self.painter.add(Shape::mesh(areas));
+        for item in others {
+            self.item(item);
+        }
+    }
+
+    /// Adds an area with sharp corners, or a group of these; returns whether it is one.
+    fn add_area(&self, mesh: &mut Mesh, item: &SketchShape) -> bool {
+        match item {
+            SketchShape::Ground {
+                area,
+                ink,
+                strength,
+                radius: 0.0,
+            } => {
+                let color = self.color(*ink).gamma_multiply(*strength as f32);
+                mesh.add_colored_rect(self.rect(*area), color);
+                true
+            }
+            SketchShape::Group { items, .. } => {
+                let is_area = |item| matches!(item, &SketchShape::Ground { radius: 0.0, .. });
+                items.iter().all(is_area) && items.iter().all(|item| self.add_area(mesh, item))
+            }
+            _ => false,
+        }
+    }
+
     fn item(&self, item: &SketchShape) {
         match item {
             SketchShape::Line {
