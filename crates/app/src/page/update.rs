@@ -23,7 +23,7 @@ impl App {
                 }
             }
             PageAction::Choose => self.ask_for_page(),
-            PageAction::Write(offer, path) => self.write_page(&offer, path),
+            PageAction::Write(offer, path) => self.write_page(offer, path),
             PageAction::Dismiss => self.shared.window.page_offer = None,
         }
     }
@@ -80,7 +80,7 @@ impl App {
             .push(WindowRequest::Ask(Ask::SavePage(offer, path)));
     }
 
-    fn write_page(&mut self, offer: &PageOffer, path: PathBuf) {
+    fn write_page(&mut self, offer: PageOffer, path: PathBuf) {
         let is_anonymous = offer.is_anonymous;
         self.shared.remembered.shares_without_names = is_anonymous;
         self.shared.exports_to(&path);
