@@ -219,10 +219,10 @@ def a_run_ends_when_its_card_has():
 def a_loop_that_ends_early_keeps_what_was_measured():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        with powerband.measure("short", rounds=500, frames="list", **AT_ONCE) as m:
-            while m.runs == 0 or len(rounds_of(m)) < 2:
+        with powerband.measure("short", rounds=1_000, frames="list", **AT_ONCE) as m:
+            while not m.done and len(rounds_of(m)) < 2:
                 with m.run():
-                    spin()
+                    spin(20_000)
     assert [str(one.message) for one in said if "before the plan was measured" in str(one.message)], said
     assert m.session.document["completion"] == "cancelled"
     assert m.session.cases[0]["rounds"] >= 2
@@ -242,12 +242,13 @@ def rounds_of(m):
 
 
 def ctrl_c_keeps_what_was_measured():
-    m = powerband.measure("stopped", rounds=500, frames="list", **AT_ONCE)
+    # Long enough that a round is in the journal before the last one is over.
+    m = powerband.measure("stopped", rounds=1_000, frames="list", **AT_ONCE)
     try:
         with m:
-            while True:
+            while not m.done:
                 with m.run():
-                    spin()
+                    spin(20_000)
                     if len(rounds_of(m)) >= 1:
                         os.kill(os.getpid(), signal.SIGINT)
         raise AssertionError("it was interrupted")
