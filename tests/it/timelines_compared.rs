@@ -129,7 +129,7 @@ fn extents(trace: &Trace, operators: &TraceOperators) -> Vec<(u64, Extent)> {
 fn first_to_the_end(group: &[(u64, Extent)]) -> Option<Vec<(u64, [i64; 2])>> {
     let (_, first) = group.first()?;
     let is_beside = |extent: &Extent| extent.modules == first.modules && extent.step == first.step;
-    // Of alike ones nobody could say which of them moved.
+    // The trace does not show which of two operators with one name and shapes moved.
     let kinds: BTreeSet<&(u32, String)> = group.iter().map(|(_, one)| &one.kind).collect();
     if kinds.len() < group.len() || !group.iter().all(|(_, extent)| is_beside(extent)) {
         return None;

@@ -127,7 +127,7 @@ fn nothing_speaks_to_the_network() -> io::Result<()> {
         concat!("Tcp", "Stream"),
         concat!("Udp", "Socket"),
     ];
-    // It answers, on this machine alone, and asks nobody.
+    // It listens on this machine alone, and opens no connection itself.
     let server = "src/cli/serve.rs";
     let text = read(&root().join(server))?;
     assert!(text.contains("TcpListener::bind((Ipv4Addr::LOCALHOST,"));

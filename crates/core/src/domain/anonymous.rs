@@ -12,7 +12,7 @@ use super::slice_args::{self, ArgsText};
 use super::trace::{MemoryEvent, Slice, Trace, Track};
 use crate::base::humanize;
 
-/// Names so short are in too many words, and names that anybody may have.
+/// Shorter names are parts of too many words, and common ones name no person.
 const LEAST_LETTERS: usize = 3;
 const COMMON: [&str; 8] = [
     "root",

@@ -217,7 +217,7 @@ mod tests {
             ("\\\\fs1\\team\\zoe\\net.onnx", "net.onnx"),
             ("at C:\\Users\\zoe\\x", "at x"),
             ("C:/Users/zoe/x, D:\\\\nets\\\\y.onnx", "x, y.onnx"),
-            ("/work/zoe/secret/net.onnx", "net.onnx"),
+            ("/projects/zoe/secret/net.onnx", "net.onnx"),
             ("/elsewhere/zoe/net.onnx is read", "net.onnx is read"),
             ("//fs1/home/zoe/nets", "nets"),
             (

@@ -1,4 +1,4 @@
-//! Texts of a session by their fields: which of them somebody wrote, and which name files.
+//! Texts of a session by their fields: which of them a person may have typed, and which name files.
 
 use serde_json::Value;
 
@@ -64,7 +64,7 @@ pub(super) fn is_file(at: FieldPath<'_>) -> bool {
     }
 }
 
-/// Whether the keys of an object are names that somebody gave, not those of fields.
+/// Whether the keys of an object are names of inputs or settings, and not of fields.
 pub(super) fn has_free_keys(at: FieldPath<'_>) -> bool {
     matches!(
         at,

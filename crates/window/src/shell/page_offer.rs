@@ -36,7 +36,7 @@ pub(crate) fn show(ui: &Ui, app: &App, actions: &mut Vec<Action>) {
 fn contents(ui: &mut Ui, offer: &PageOffer, actions: &mut Vec<Action>) {
     let facts = match &offer.facts {
         None => {
-            label::quiet(ui, "Looking at what would be in it\u{2026}");
+            label::quiet(ui, "Reading the sessions and their timelines\u{2026}");
             return;
         }
         Some(Err(reason)) => {
