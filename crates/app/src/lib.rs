@@ -4,11 +4,11 @@
 //! background threads report is taken in by [`App::receive`]. Nothing here knows what draws it.
 
 #![cfg_attr(
-    target_arch = "wasm32",
+    not(unix),
     expect(
         dead_code,
         unused_imports,
-        reason = "what needs a machine is left out of a page"
+        reason = "what measures is left out of pages and of other desktops than Linux"
     )
 )]
 
@@ -177,7 +177,7 @@ impl App {
     }
 
     /// Begins to look around on this machine: the library, the engines, what was open last time or is asked for now.
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     pub fn wake_up(&mut self, files: Vec<PathBuf>) {
         let again = std::mem::take(&mut self.shared.remembered.open);
         let files_again = std::mem::take(&mut self.shared.remembered.files);

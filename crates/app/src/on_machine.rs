@@ -1,14 +1,15 @@
 //! Actions that measure, open and write files, or start programs, and what follows from them.
 //!
-//! In a page of a browser all of it is left out: `without_machine.rs` says which actions are not offered there.
+//! In a page of a browser, and on other systems than Linux, all of it is left out: `without_machine.rs` says which
+//! actions are not offered there.
 
 use crate::App;
 use crate::action::Action;
 use crate::shared::FollowUp;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 use crate::{action::Shell, doors::BenchDoor, figures};
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(not(unix))]
 impl App {
     pub(crate) fn apply_on_machine(&mut self, _: Action) {}
 
@@ -17,7 +18,7 @@ impl App {
     pub(crate) fn refresh_bench(&mut self) {}
 }
 
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 impl App {
     pub(crate) fn apply_on_machine(&mut self, action: Action) {
         match action {

@@ -1,11 +1,11 @@
 //! The window: the only crate that uses egui. It reads the application and returns actions.
 
 #![cfg_attr(
-    target_arch = "wasm32",
+    not(unix),
     expect(
         dead_code,
         unused_imports,
-        reason = "what needs a machine is left out of a page"
+        reason = "what measures is left out of pages and of other desktops than Linux"
     )
 )]
 
@@ -17,7 +17,7 @@ mod keyboard;
 mod repaint_throttle;
 mod screen_text;
 mod shell;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 mod start;
 mod system_theme;
 mod theme;
@@ -26,6 +26,6 @@ mod widgets;
 mod window;
 
 pub use screen_text::ScreenText;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 pub use start::{Failure, run};
 pub use window::{Started, Window};

@@ -119,7 +119,7 @@ impl Window {
 
     /// The window of a program that was started at a time on the monotonic clock, where its first frame is to be
     /// reported, and that ends where it is asked to. It follows the desktop's settings.
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     pub(crate) fn of_program(mut self, since_ns: Option<u64>, ending: Ending) -> Self {
         self.since_ns = since_ns;
         self.follows_system = true;
@@ -228,7 +228,7 @@ impl Window {
         self.calm
             .frame(clock::monotonic_ns(), clock::used_by_process_ns());
         // The search starts processes and reads large files, so it follows the first frame.
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(unix)]
         if ctx.cumulative_frame_nr() > 0
             && let Some(files) = self.waking.take()
         {
@@ -320,10 +320,10 @@ impl Window {
         focus::begin(&ctx);
         self.panels(ui, &mut actions);
         shell::closing::show(ui, &self.app, &mut actions);
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(unix)]
         shell::page_offer::show(ui, &self.app, &mut actions);
         shell::programs::show(ui, &self.app, &mut actions);
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(unix)]
         shell::guide::show(ui, &self.app, &mut actions);
         long_tip::show_whole_text(ui.ctx());
         shell::palette::show(ui, &self.app, &mut actions);
@@ -370,7 +370,7 @@ impl Window {
             .resizable(false)
             .frame(edge(roles.rail))
             .show(ui, |ui| shell::rail::show(ui, app, actions));
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(unix)]
         if stands_beside(app) {
             let shown = Panel::left("library")
                 .exact_size(app.shared.size_of(&layout::LIBRARY))

@@ -27,19 +27,19 @@ pub(crate) const ALL: &[AppPart] = &[
         commands: shell::commands::ALL,
         ..AppPart::NONE
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: machine::commands::ALL,
         palette: machine::palette::entries,
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: roofs::commands::ALL,
         palette: roofs::palette::entries,
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: detached::commands::ALL,
@@ -50,13 +50,13 @@ pub(crate) const ALL: &[AppPart] = &[
         palette: sessions::palette::entries,
         ..AppPart::NONE
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: run::commands::ALL,
         palette: run::palette::entries,
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: plan::commands::ALL,
@@ -88,7 +88,7 @@ pub(crate) const ALL: &[AppPart] = &[
         palette: journey::palette::entries,
         ..AppPart::NONE
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: figures::commands::ALL,
@@ -114,7 +114,7 @@ pub(crate) const ALL: &[AppPart] = &[
         palette: timeline::palette::entries,
         ..AppPart::NONE
     },
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     AppPart {
         needs_machine: true,
         commands: library::commands::ALL,

@@ -1,13 +1,13 @@
 //! The parts around every screen: rail, library, strip, palette, notices.
 
 pub(super) mod closing;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 pub(super) mod guide;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 pub(super) mod library;
 pub(super) mod log;
 pub(super) mod notices;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 pub(super) mod page_offer;
 pub(super) mod palette;
 pub(super) mod path_field;

@@ -5,19 +5,19 @@ mod compare;
 mod curves;
 mod fleet;
 mod history;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 mod home;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 mod home_roofs;
 mod journey;
 mod kernels;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 mod library;
 mod limit_line;
 mod network;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 mod plan;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 mod run;
 mod settings;
 mod tabs;
@@ -39,11 +39,11 @@ type View = fn(&mut Ui, &App, &mut Vec<Action>);
 
 /// What shows each screen.
 const ALL: &[(Screen, View)] = &[
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     (Screen::Home, home::show),
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     (Screen::Plan, plan::show),
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     (Screen::Run, run::show),
     (Screen::Curves, curves::show),
     (Screen::Compare, compare::show),
@@ -54,7 +54,7 @@ const ALL: &[(Screen, View)] = &[
     (Screen::Network, network::show),
     (Screen::Why, why::show),
     (Screen::Timeline, timeline::show),
-    #[cfg(not(target_arch = "wasm32"))]
+    #[cfg(unix)]
     (Screen::Library, library::show),
     (Screen::Settings, settings::show),
 ];

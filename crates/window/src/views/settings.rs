@@ -32,7 +32,7 @@ pub(super) fn show(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
         ui.set_max_width(ui.available_width().min(WIDTH));
         super::card(ui, |ui| looks(ui, app, actions));
         ui.add_space(space::MEDIUM);
-        #[cfg(not(target_arch = "wasm32"))]
+        #[cfg(unix)]
         if app.shared.has_machine() {
             super::card(ui, |ui| measuring(ui, app, actions));
             ui.add_space(space::MEDIUM);
@@ -82,7 +82,7 @@ pub(crate) fn holds_size(ctx: &Context, app: &App) -> bool {
     is_held.unwrap_or(false) && app.shared.shows(Screen::Settings)
 }
 
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Measuring");
     row(ui, "Device readings", |ui| {
@@ -108,7 +108,7 @@ fn measuring(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
 }
 
 /// Locations of ONNX Runtime and Python.
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(unix)]
 fn engines(ui: &mut Ui, app: &App, actions: &mut Vec<Action>) {
     label::card_title(ui, "Engines");
     for pointed in PathSetting::ALL {

@@ -1,4 +1,5 @@
-//! A page of a browser in place of a desktop: it has no dialogs for files, and its theme comes with each frame.
+//! A page of a browser, or a desktop on which results are only looked at: there are no dialogs for files, and the theme
+//! comes with each frame.
 
 use eframe::egui::Context;
 
@@ -18,5 +19,5 @@ pub(crate) fn has_session_bus() -> bool {
 /// Nothing is reported.
 pub(crate) fn follow_settings(_: impl FnMut(DesktopSetting)) {}
 
-/// Nothing runs in a page.
+/// Nothing runs here.
 pub(crate) fn note_running(_: bool) {}
