@@ -53,6 +53,8 @@ pub async fn show(
     let started = Started::new(Arc::new(backend), place, Vec::new());
     let options = WebOptions {
         renderer: Renderer::Glow,
+        // Only shadows could have bands, and the noise against those makes frames without a graphics card a tenth slower.
+        dithering: false,
         ..WebOptions::default()
     };
     let create: eframe::AppCreator<'static> = Box::new(move |creation| {
