@@ -27,6 +27,10 @@ fn is_typed(name: &str) -> bool {
 
 /// Carries a change out.
 pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
+    change_machines(draft, |draft| change(draft, edit));
+}
+
+fn change(draft: &mut Draft, edit: PlanEdit) {
     match edit {
         PlanEdit::Text(field, text) => type_text(draft, field, text),
         PlanEdit::ToggleSize(dimension, size) => sweeps::toggle(draft, &dimension, size),
@@ -42,6 +46,7 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
                 let edit = PlanEdit::Key(index, TASK_KEY.to_owned(), task.to_owned());
                 apply_to_setups(&mut draft.setups, edit);
             }
+            sweeps::fit_task(draft, are_whole);
         }
         PlanEdit::Preset(preset) => {
             draft.preset = preset;
@@ -51,7 +56,7 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Energy(energy) => draft.energy = energy,
         PlanEdit::MachinesAtOnce(at_once) => {
             draft.keeping = if at_once {
-                WorkerLifetime::MachinesAtOnce(2)
+                WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32)
             } else {
                 WorkerLifetime::Together
             };
@@ -65,13 +70,18 @@ pub(super) fn apply(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Clear => *draft = Draft::default(),
         edit => apply_to_setups(&mut draft.setups, edit),
     }
-    count_machines(draft);
 }
 
-/// Of machines that measure at the same time: all that the setups ask for now.
-pub(super) fn count_machines(draft: &mut Draft) {
-    if draft.measures_machines_at_once() {
-        draft.keeping = WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32);
+/// Changes what setups there are: where all machines measured at the same time, all do so afterwards, and where a
+/// session says that it was fewer, it stays so many.
+pub(super) fn change_machines(draft: &mut Draft, change: impl FnOnce(&mut Draft)) {
+    let before = draft.machine_count();
+    change(draft);
+    let now = draft.machine_count();
+    if let WorkerLifetime::MachinesAtOnce(at_once) = &mut draft.keeping
+        && *at_once as usize >= before
+    {
+        *at_once = now.max(2) as u32;
     }
 }
 
@@ -138,5 +148,47 @@ fn apply_to_setups(setups: &mut Vec<DraftSetup>, edit: PlanEdit) {
 fn respell(setups: &mut [DraftSetup], index: usize, spec: impl FnOnce(&str) -> String) {
     if let Some(setup) = setups.get_mut(index) {
         setup.spec = spec(&setup.spec);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_machines_than_all_stay_as_many() {
+        let mut draft = Draft {
+            keeping: WorkerLifetime::MachinesAtOnce(2),
+            setups: Vec::new(),
+            ..Draft::default()
+        };
+        let keeping = |draft: &mut Draft, edit| {
+            apply(draft, edit);
+            draft.keeping
+        };
+        let add = |host: &str| PlanEdit::Add(format!("fake,where=ssh:{host}"));
+        // Both that there are.
+        keeping(&mut draft, add("one"));
+        keeping(&mut draft, add("two"));
+        assert_eq!(
+            keeping(&mut draft, add("three")),
+            WorkerLifetime::MachinesAtOnce(3)
+        );
+        // Two of three, as a session says.
+        draft.keeping = WorkerLifetime::MachinesAtOnce(2);
+        let named = PlanEdit::Text(PlanField::Name, "again".to_owned());
+        assert_eq!(
+            keeping(&mut draft, named),
+            WorkerLifetime::MachinesAtOnce(2)
+        );
+        assert_eq!(
+            keeping(&mut draft, add("four")),
+            WorkerLifetime::MachinesAtOnce(2)
+        );
+        let chosen = PlanEdit::MachinesAtOnce(true);
+        assert_eq!(
+            keeping(&mut draft, chosen),
+            WorkerLifetime::MachinesAtOnce(4)
+        );
     }
 }

@@ -44,7 +44,7 @@ pub use powerband_planning::plan_check::PlanCheck;
 use powerband_store::library::Stamp;
 
 pub use action::PlanEdit;
-use edit::{Typing, apply, count_machines, typing};
+use edit::{Typing, apply, change_machines, typing};
 pub use form::{Alternative, Completion, Control};
 pub use help::{SetupHelp, setup_help};
 pub use matrix::{Combination, Matrix, MatrixEdit, MatrixRow};
@@ -213,8 +213,7 @@ impl Planner {
             spec,
             ..DraftSetup::default()
         });
-        self.draft.setups.extend(added);
-        count_machines(&mut self.draft);
+        change_machines(&mut self.draft, |draft| draft.setups.extend(added));
     }
 
     fn remember(&mut self, typing: Option<Typing>) {

@@ -194,6 +194,16 @@ pub(super) fn toggle(draft: &mut Draft, dimension: &str, size: usize) {
     draft.sweeps = lines.join("\n");
 }
 
+/// Takes sizes out that nothing has after the task was chosen: lengths of requests where none are measured, and else
+/// dimensions of the model. Lines with several dimensions stay as they are.
+pub(super) fn fit_task(draft: &mut Draft, measures_requests: bool) {
+    let fits = |text: &&str| {
+        line(text).is_none_or(|(name, _)| [PROMPT, NEW].contains(&name) == measures_requests)
+    };
+    let lines: Vec<&str> = draft.sweeps.lines().filter(fits).collect();
+    draft.sweeps = lines.join("\n");
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{DraftSetup, PlanEdit};
@@ -238,7 +248,10 @@ mod tests {
             setups.map(|setup| setup.spec.clone()).collect::<Vec<_>>()
         };
         assert_eq!(planner.whole_requests(), Some(None), "they differ");
+        let sizes = "sequence=32\nprompt=64\nheads=2,4+width=8,16";
+        sizes.clone_into(&mut planner.draft.sweeps);
         planner.edit(PlanEdit::WholeRequests(true));
+        assert_eq!(planner.draft.sweeps, "prompt=64\nheads=2,4+width=8,16");
         let trains = "torch:cpu,task=train";
         let whole = ["ort:cpu,task=generate", "rten:cpu,task=generate", trains];
         assert_eq!(specs(&planner), whole);
@@ -246,6 +259,7 @@ mod tests {
         planner.edit(PlanEdit::WholeRequests(false));
         assert_eq!(specs(&planner), ["ort:cpu", "rten:cpu", trains]);
         assert_eq!(planner.whole_requests(), None, "of no language model");
+        assert_eq!(planner.draft.sweeps, "heads=2,4+width=8,16");
     }
 
     #[test]

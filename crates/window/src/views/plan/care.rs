@@ -63,6 +63,15 @@ fn machines(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         return;
     }
     named(ui, PlanField::MachinesAtOnce, |ui| {
+        let fewer = match draft.keeping {
+            WorkerLifetime::MachinesAtOnce(at_once) => at_once as usize,
+            _ => draft.machine_count(),
+        };
+        let at_once = if fewer < draft.machine_count() {
+            format!("{fewer} at the same time")
+        } else {
+            "at the same time".to_owned()
+        };
         let choices = [
             (
                 false,
@@ -71,8 +80,8 @@ fn machines(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
             ),
             (
                 true,
-                "at the same time".to_owned(),
-                "Every machine measures its own setups in turns, all of them at once",
+                at_once,
+                "Every machine measures its own setups in turns, at the same time as the others",
             ),
         ];
         let is_on = draft.measures_machines_at_once();
