@@ -49,7 +49,7 @@ pub const ALL: &[Ladder] = &[
     Ladder {
         id: "densenet121-suite",
         title: "DenseNet-121 suite",
-        about: "Seven optimisations of PyTorch side by side, at small and large batches",
+        about: "Six optimisations of PyTorch beside its defaults, at small and large batches",
         model: "densenet121",
         batches: &[1, 8, 32],
         is_journey: false,

@@ -33,7 +33,7 @@ pub(crate) struct BenchArgs {
     /// --rounds says, and save it in the same file.
     #[arg(long, value_name = "SESSION.ron", group = "of_sessions", conflicts_with_all = ["ladder", "out", "force", "on"])]
     pub more: Option<PathBuf>,
-    /// With --more: try the cases again, too, that crashed, failed or ran out of memory.
+    /// With --more: try the cases again, too, that ended badly, as by a crash or a lack of memory.
     #[arg(long, value_name = "WHICH", value_enum, requires = "more", conflicts_with_all = ["model", "ladder", "again"])]
     pub retry: Option<RetriedCases>,
     /// Measure two sessions again, in turns: the setups and points that both have, or the one setup of each, as a
