@@ -242,6 +242,8 @@ def rounds_of(m):
 
 
 def ctrl_c_keeps_what_was_measured():
+    # Python leaves it ignored where tests run in the background of a shell, which ignores it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # Long enough that a round is in the journal before the last one is over.
     m = powerband.measure("stopped", rounds=1_000, frames="list", **AT_ONCE)
     try:

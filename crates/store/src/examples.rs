@@ -57,7 +57,7 @@ pub const ALL: &[Example] = &[
     },
     Example {
         title: "Published: a DenseNet-121 suite",
-        sentence: "Seven optimisations, with their ranges and what each is said to bring",
+        sentence: "Optimisations of PyTorch, with their ranges and what each is said to bring",
         file: "published-densenet121-suite.ron",
         text: include_str!("../../../sessions/published-densenet121-suite.ron"),
     },
