@@ -1,6 +1,7 @@
 //! Curves under the hand: the limit that is dragged, the strip that is looked at closer, what failed, a
 //! legend that hides, and charts that have nothing to show.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use eframe::egui::{Event, Modifiers, PointerButton, Rect, pos2, vec2};
@@ -26,6 +27,8 @@ use crate::support::Home;
 
 const STRIP: &str = "Latency over time; drag and Ctrl+scroll to zoom";
 const LANES: &str = "Device telemetry over the same time";
+/// A profile of PyTorch.
+const TRACE: &str = "tests/fixtures/import/kineto/resnet18-contiguous.pt.trace.json.gz";
 /// Height of the plot of a chart in the window of the tests.
 const PLOT: f32 = 202.0;
 
@@ -178,6 +181,10 @@ fn every_pinned_case_is_seen_whole_and_its_devices_follow_it() {
 fn what_is_opened_is_drawn_alone_until_it_is_added() {
     let home = Home::new();
     let [first, second] = ["First", "Second"].map(|name| small_session(&home, name));
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join(TRACE);
+    let run = home.run(&["import", &trace.to_string_lossy(), "--out", "profile.ron"]);
+    assert_eq!(run.status, Some(0), "{run:#?}");
+    let profile = home.path("profile.ron");
     let mut desk = Desk::awake(home, vec![first.clone()]);
     desk.until("it is open", |app| app.shared.sessions.len() == 1);
     desk.act(Action::Go(Screen::Curves));
@@ -196,6 +203,12 @@ fn what_is_opened_is_drawn_alone_until_it_is_added() {
     desk.act(Action::Sessions(Sessions::Add(first.clone())));
     desk.steps(2);
     assert_eq!(drawn(&desk), ["First", "Second"]);
+    // An imported profile has no curves, and stands in no legend.
+    desk.act(Action::Sessions(Sessions::Add(profile)));
+    desk.until("the profile is open", |app| app.shared.sessions.len() == 3);
+    desk.steps(2);
+    assert_eq!(drawn(&desk), ["First", "Second"]);
+    assert!(!desk.sees("more open"));
     // One that is open already is shown alone as well.
     desk.act(Action::Sessions(Sessions::Open(vec![first])));
     desk.steps(2);

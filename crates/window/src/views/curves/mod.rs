@@ -118,7 +118,10 @@ fn header(ui: &mut Ui, app: &App, changes: &mut Vec<Curves>) {
     let open = app.shared.sessions.iter();
     let open = open.filter(|open| drawn.is_empty() || drawn.contains(&open.id));
     let names: Vec<&str> = open.map(|open| open.session.name.as_str()).collect();
-    let more = app.shared.sessions.len() - names.len();
+    // A session without curves, such as an imported profile, stands nowhere here.
+    let of_legend = legend.iter().map(|entry| sessions::of_series(entry.id).0);
+    let more = of_legend.filter(|session| !drawn.is_empty() && !drawn.contains(session));
+    let more = more.collect::<BTreeSet<_>>().len();
     let held = if setups == 0 && !legend.is_empty() {
         "not measured here".to_owned()
     } else {
