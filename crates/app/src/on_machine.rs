@@ -1,6 +1,6 @@
 //! Actions that measure, open and write files, or start programs, and what follows from them.
 //!
-//! In a page of a browser, and on other systems than Linux, all of it is left out: `without_machine.rs` says which
+//! In a page of a browser, and on Windows, all of it is left out: `without_machine.rs` says which
 //! actions are not offered there.
 
 use crate::App;

@@ -5,7 +5,7 @@
     expect(
         dead_code,
         unused_imports,
-        reason = "what measures is left out of pages and of other desktops than Linux"
+        reason = "what measures is left out of pages and on Windows"
     )
 )]
 

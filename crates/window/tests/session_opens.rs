@@ -21,7 +21,7 @@ const SESSION: &str = include_str!("../../../sessions/resnet50-two-engines.ron")
 const EXPECTED: [&str; 3] = ["Throughput", "rten:cpu", "83.6 ms"];
 /// How long the window may take until it shows all of it.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How many pixels of the curves and the text are neither one colour nor the other.
+/// The fewest colours of a window with curves and text; an empty one has a few.
 const LEAST_COLOURS: usize = 50;
 
 /// What was seen of the window.

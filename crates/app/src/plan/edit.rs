@@ -72,8 +72,8 @@ fn change(draft: &mut Draft, edit: PlanEdit) {
     }
 }
 
-/// Changes what setups there are: where all machines measured at the same time, all do so afterwards, and where a
-/// session says that it was fewer, it stays so many.
+/// Changes the draft, and with its setups the machines that measure at the same time: all of them again where it was
+/// all before, and else the same number.
 pub(super) fn change_machines(draft: &mut Draft, change: impl FnOnce(&mut Draft)) {
     let before = draft.machine_count();
     change(draft);

@@ -1,6 +1,6 @@
 //! What the desktop and the system below the window do for it: file dialogs, settings, its display, its memory.
 //!
-//! A page of a browser has none of it, and on other systems than Linux it is not built: `viewing.rs` says so.
+//! A page of a browser has none of it, and on Windows it is not built: `viewing.rs` stands in its place.
 
 pub(crate) mod dialog_request;
 #[cfg(unix)]
