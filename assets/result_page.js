@@ -73,6 +73,9 @@ async function openViewer() {
 
 if (opens) {
   document.addEventListener("DOMContentLoaded", () => {
-    openViewer().catch((error) => powerband_failed(String(error) + "."));
+    openViewer().catch((error) => {
+      const isOld = typeof WebAssembly === "object" && error instanceof WebAssembly.CompileError;
+      powerband_failed(isOld ? "this browser's WebAssembly has no vector instructions; newer ones have." : error + ".");
+    });
   });
 }

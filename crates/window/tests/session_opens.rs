@@ -26,20 +26,20 @@ const LEAST_COLOURS: usize = 50;
 
 /// What was seen of the window.
 #[derive(Default)]
-struct Seen {
+struct SeenWindow {
     text: String,
     picture: Option<Arc<ColorImage>>,
 }
 
 /// The window until its text was seen and a picture was taken of it.
-struct Watched {
+struct WatchedWindow {
     window: Window,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenWindow>>,
     began: Instant,
     is_pictured: bool,
 }
 
-impl eframe::App for Watched {
+impl eframe::App for WatchedWindow {
     fn logic(&mut self, ctx: &Context, frame: &mut eframe::Frame) {
         self.window.logic(ctx, frame);
         let seen = self.seen.lock().expect("what was seen");
@@ -69,7 +69,7 @@ fn session() -> Session {
     opened.expect("the session of the repository").session
 }
 
-fn show(ctx: &Context, seen: Arc<Mutex<Seen>>) -> Watched {
+fn show(ctx: &Context, seen: Arc<Mutex<SeenWindow>>) -> WatchedWindow {
     let texts = Arc::clone(&seen);
     ctx.add_plugin(ScreenText::new(move |text| {
         text.clone_into(&mut texts.lock().expect("what was seen").text);
@@ -80,7 +80,7 @@ fn show(ctx: &Context, seen: Arc<Mutex<Seen>>) -> Watched {
         PathBuf::new(),
     );
     let started = Started::new(Arc::new(EmptyBackend::default()), place, Vec::new());
-    Watched {
+    WatchedWindow {
         window: Window::new(ctx, started).showing(vec![session()], Some(Screen::Curves)),
         seen,
         began: Instant::now(),
@@ -102,7 +102,7 @@ fn main() {
         renderer: eframe::Renderer::Glow,
         ..Default::default()
     };
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(SeenWindow::default()));
     let shown = Arc::clone(&seen);
     let run = eframe::run_native(
         "powerband",

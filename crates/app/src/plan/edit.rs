@@ -56,7 +56,7 @@ fn change(draft: &mut Draft, edit: PlanEdit) {
         PlanEdit::Energy(energy) => draft.energy = energy,
         PlanEdit::MachinesAtOnce(at_once) => {
             draft.keeping = if at_once {
-                WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32)
+                all_at_once(draft)
             } else {
                 WorkerLifetime::Together
             };
@@ -77,12 +77,16 @@ fn change(draft: &mut Draft, edit: PlanEdit) {
 pub(super) fn change_machines(draft: &mut Draft, change: impl FnOnce(&mut Draft)) {
     let before = draft.machine_count();
     change(draft);
-    let now = draft.machine_count();
-    if let WorkerLifetime::MachinesAtOnce(at_once) = &mut draft.keeping
-        && *at_once as usize >= before
+    if let WorkerLifetime::MachinesAtOnce(at_once) = draft.keeping
+        && at_once as usize >= before
     {
-        *at_once = now.max(2) as u32;
+        draft.keeping = all_at_once(draft);
     }
+}
+
+/// All machines of a plan at the same time, where it has several.
+fn all_at_once(draft: &Draft) -> WorkerLifetime {
+    WorkerLifetime::MachinesAtOnce(draft.machine_count().max(2) as u32)
 }
 
 fn type_text(draft: &mut Draft, field: PlanField, text: String) {

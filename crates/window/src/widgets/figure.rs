@@ -37,7 +37,7 @@ fn with_memory<R>(ctx: &Context, change: impl FnOnce(&mut FigureMemory) -> R) ->
 /// Shows the buttons at the upper right corner of a figure. The picture is made only when it is
 /// requested.
 pub(crate) fn offer(ui: &mut Ui, name: &str, place: Rect, make: impl Fn() -> Drawing) {
-    // A page has no files, and its pictures are made by nothing that is in it.
+    // Where results are only looked at, there are no files, and nothing that makes pictures is built.
     if cfg!(not(unix)) {
         return;
     }

@@ -63,14 +63,12 @@ fn machines(ui: &mut Ui, draft: &Draft, edits: &mut Vec<PlanEdit>) {
         return;
     }
     named(ui, PlanField::MachinesAtOnce, |ui| {
-        let fewer = match draft.keeping {
-            WorkerLifetime::MachinesAtOnce(at_once) => at_once as usize,
-            _ => draft.machine_count(),
-        };
-        let at_once = if fewer < draft.machine_count() {
-            format!("{fewer} at the same time")
-        } else {
-            "at the same time".to_owned()
+        let count = draft.machine_count();
+        let at_once = match draft.keeping {
+            WorkerLifetime::MachinesAtOnce(fewer) if (fewer as usize) < count => {
+                format!("{fewer} at the same time")
+            }
+            _ => "at the same time".to_owned(),
         };
         let choices = [
             (
